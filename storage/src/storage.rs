@@ -1,0 +1,260 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
+
+use crate::local::LocalDisk;
+use crate::{Error, ErrorKind, Location, Result, Scheme};
+
+/// One bucket or disk, addressed by the paths that table metadata holds.
+///
+/// Cheap to clone; clones share the store.
+#[derive(Clone)]
+pub struct Storage {
+    scheme: Scheme,
+    bucket: String,
+    store: Arc<dyn ObjectStore>,
+}
+
+/// What became of [`Storage::put_new`].
+#[must_use]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutNew {
+    /// The name was free and now holds the bytes.
+    Created,
+    /// The name was taken, perhaps by an earlier attempt of this very call: read it back.
+    Taken,
+}
+
+/// A small mutable file as it was read: its bytes, and the entity tag to replace just that state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HintState {
+    /// The file's content; `None` when there was no file.
+    pub content: Option<Bytes>,
+    /// The store's tag for this state, where it has tags.
+    pub etag: Option<String>,
+}
+
+/// One file of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedFile {
+    /// The last path segment.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// Milliseconds since the epoch, UTC.
+    pub modified_ms: i64,
+}
+
+impl Storage {
+    /// The store that `location` lies in.
+    ///
+    /// Stores named `memory://name/…` live as long as the process and are shared by name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for a scheme this build has no store for.
+    pub fn open(location: &Location) -> Result<Self> {
+        let store: Arc<dyn ObjectStore> = match location.scheme() {
+            Scheme::File => Arc::new(LocalDisk::new()),
+            Scheme::Memory => {
+                let mut stores = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::clone(stores.entry(location.bucket().to_owned()).or_default()) as _
+            }
+            Scheme::S3 | Scheme::Gcs | Scheme::Azure => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "{location} needs a cloud store, which this version does not have; use a local path (file:///…)"
+                    ),
+                ));
+            }
+        };
+        Ok(Self::with_store(location, store))
+    }
+
+    /// `store` in the place of the one [`open`](Self::open) would make for `location`.
+    pub fn with_store(location: &Location, store: Arc<dyn ObjectStore>) -> Self {
+        Self { scheme: location.scheme(), bucket: location.bucket().to_owned(), store }
+    }
+
+    /// The store underneath, for streams, ranges and uploads.
+    pub fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    /// Whether [`put_if_unchanged`](Self::put_if_unchanged) is decided by the store itself.
+    pub fn has_conditional_update(&self) -> bool {
+        self.scheme != Scheme::File
+    }
+
+    /// The path within this store of a path as metadata stores it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Location`] when the text is no location, or one in another bucket or store.
+    pub fn path(&self, stored: &str) -> Result<Path> {
+        let location: Location = stored.parse()?;
+        if location.scheme() != self.scheme || location.bucket() != self.bucket {
+            return Err(Error::new(
+                ErrorKind::Location,
+                format!(
+                    "{location} lies outside the table's store; all of a table's files must be in one bucket"
+                ),
+            ));
+        }
+        Ok(location.path().clone())
+    }
+
+    /// A whole file, by its stored path.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when nothing lies there.
+    pub async fn read(&self, stored: &str) -> Result<Bytes> {
+        let path = self.path(stored)?;
+        let read = async { self.store.get(&path).await?.bytes().await };
+        read.await.map_err(|e| Error::from_store("read", stored, e))
+    }
+
+    /// A whole file, or `None` when nothing lies there.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), but for an absent file.
+    pub async fn read_if_exists(&self, location: &Location) -> Result<Option<Bytes>> {
+        match self.read(location.as_str()).await {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// A small mutable file with its entity tag; absent is a state, not an error.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn read_state(&self, location: &Location) -> Result<HintState> {
+        let read = async {
+            let got = self.store.get_opts(location.path(), GetOptions::default()).await?;
+            let etag = got.meta.e_tag.clone();
+            Ok(HintState { content: Some(got.bytes().await?), etag })
+        };
+        match read.await {
+            Ok(state) => Ok(state),
+            Err(object_store::Error::NotFound { .. }) => Ok(HintState { content: None, etag: None }),
+            Err(e) => Err(Error::from_store("read", location.as_str(), e)),
+        }
+    }
+
+    /// Writes a file, replacing what was there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Denied`] without write access.
+    pub async fn put(&self, location: &Location, bytes: Bytes) -> Result<()> {
+        let put = self.store.put(location.path(), PutPayload::from_bytes(bytes)).await;
+        put.map(|_| ()).map_err(|e| Error::from_store("write", location.as_str(), e))
+    }
+
+    /// Writes a file whose name must be free; of many attempts at one name one succeeds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Denied`] without write access, [`ErrorKind::Unsupported`] where the store can't
+    /// create exclusively. After [`ErrorKind::Failed`] the file may be there all the same.
+    pub async fn put_new(&self, location: &Location, bytes: Bytes) -> Result<PutNew> {
+        let options = PutOptions { mode: PutMode::Create, ..Default::default() };
+        match self.store.put_opts(location.path(), PutPayload::from_bytes(bytes), options).await {
+            Ok(_) => Ok(PutNew::Created),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(PutNew::Taken),
+            Err(e) => Err(Error::from_store("create", location.as_str(), e)),
+        }
+    }
+
+    /// Replaces a small file if it is still in the state read; `false` when it is not.
+    ///
+    /// Where the store has no such condition ([`has_conditional_update`](Self::has_conditional_update)
+    /// is false) the state is read again and compared, so two writers may still cross.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub async fn put_if_unchanged(
+        &self,
+        location: &Location,
+        bytes: Bytes,
+        state: &HintState,
+    ) -> Result<bool> {
+        if !self.has_conditional_update() {
+            if self.read_state(location).await?.content != state.content {
+                return Ok(false);
+            }
+            return self.put(location, bytes).await.map(|()| true);
+        }
+        let mode = match (&state.content, &state.etag) {
+            (None, _) => PutMode::Create,
+            (Some(_), etag) => PutMode::Update(UpdateVersion { e_tag: etag.clone(), version: None }),
+        };
+        let options = PutOptions { mode, ..Default::default() };
+        match self.store.put_opts(location.path(), PutPayload::from_bytes(bytes), options).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
+                Ok(false)
+            }
+            Err(e) => Err(Error::from_store("replace", location.as_str(), e)),
+        }
+    }
+
+    /// Deletes a file; one that is not there is fine.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Denied`] without delete access.
+    pub async fn delete(&self, stored: &str) -> Result<()> {
+        let path = self.path(stored)?;
+        match self.store.delete(&path).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(e) => Err(Error::from_store("delete", stored, e)),
+        }
+    }
+
+    /// The files directly in a folder, in no order; empty when there is no such folder.
+    ///
+    /// # Errors
+    /// When the store can't be listed.
+    pub async fn list(&self, folder: &Location) -> Result<Vec<ListedFile>> {
+        match self.store.list_with_delimiter(Some(folder.path())).await {
+            Ok(listed) => Ok(listed.objects.iter().map(listed_file).collect()),
+            Err(object_store::Error::NotFound { .. }) => Ok(Vec::new()),
+            Err(e) => Err(Error::from_store("list", folder.as_str(), e)),
+        }
+    }
+
+    /// The stored paths of all files below a folder, sorted.
+    ///
+    /// # Errors
+    /// When the store can't be listed.
+    pub async fn list_all(&self, folder: &Location) -> Result<Vec<String>> {
+        let listed: Result<Vec<_>, _> = self.store.list(Some(folder.path())).try_collect().await;
+        let listed = listed.map_err(|e| Error::from_store("list", folder.as_str(), e))?;
+        let skip = folder.path().as_ref().len();
+        let mut paths: Vec<String> =
+            listed.iter().map(|m| format!("{}{}", folder.as_str(), &m.location.as_ref()[skip..])).collect();
+        paths.sort();
+        Ok(paths)
+    }
+}
+
+fn listed_file(meta: &object_store::ObjectMeta) -> ListedFile {
+    ListedFile {
+        name: meta.location.filename().unwrap_or_default().to_owned(),
+        size: meta.size,
+        modified_ms: meta.last_modified.timestamp_millis(),
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Storage({:?} {})", self.scheme, self.bucket)
+    }
+}
+
+static MEMORY: LazyLock<Mutex<HashMap<String, Arc<InMemory>>>> = LazyLock::new(Mutex::default);

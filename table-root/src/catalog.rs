@@ -1,0 +1,208 @@
+use std::sync::Arc;
+
+use calve_catalog::{
+    CommitOutcome, CommitToken, Error, ErrorKind, LoadedTable, NamespaceIdent, NewTable, Pending, Result,
+    StagedTable, TableCatalog, TableChange, TableIdent, async_trait,
+};
+use calve_storage::{HintState, Location, Storage};
+use iceberg::spec::TableMetadata;
+
+use crate::commit::{Attempt, loaded};
+use crate::hint::Hint;
+use crate::layout::{Layout, TABLE_ROOT_PROPERTY};
+use crate::open::{Opened, is_table_root, open, parse};
+
+/// One table root as a catalog of one table, named after its folder.
+#[derive(Clone, Debug)]
+pub struct TableRootCatalog {
+    ident: TableIdent,
+    layout: Layout,
+    storage: Storage,
+}
+
+/// What a staged table keeps until it is created.
+#[derive(Debug)]
+struct Staged {
+    hint: HintState,
+}
+
+impl TableRootCatalog {
+    /// The table whose root is `root`, in `storage`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Input`] when `root` is the top of a bucket or disk, which names no table.
+    pub fn at(root: Location, storage: Storage) -> Result<Self> {
+        if root.name().is_empty() {
+            return Err(Error::new(
+                ErrorKind::Input,
+                format!("{root} is no table root; name a folder below it"),
+            ));
+        }
+        let above = root.parent().map(|p| p.name().to_owned()).filter(|name| !name.is_empty());
+        let namespace = above.unwrap_or_else(|| root.bucket().to_owned());
+        let namespace = if namespace.is_empty() { "root".to_owned() } else { namespace };
+        let ident = TableIdent::new(NamespaceIdent::new(namespace), root.name().to_owned());
+        Ok(Self { ident, layout: Layout::new(root)?, storage })
+    }
+
+    /// The table's name: its folder, in a namespace named after the folder above.
+    pub fn ident(&self) -> &TableIdent {
+        &self.ident
+    }
+
+    /// The table's root.
+    pub fn root(&self) -> &Location {
+        self.layout.root()
+    }
+
+    fn check(&self, table: &TableIdent) -> Result<()> {
+        if *table == self.ident {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::NotFound,
+            format!("{} holds one table, {}, and not {table}", self.layout.root(), self.ident),
+        ))
+    }
+
+    async fn publish(&self, attempt: Attempt) -> Result<CommitOutcome<LoadedTable>> {
+        attempt.publish().await
+    }
+
+    /// Refuses a base that a catalog may own, or whose root was moved.
+    fn may_commit(&self, base: &Opened) -> Result<()> {
+        let hinted = Hint::parse(base.hint.content.as_deref()) != Hint::Nothing;
+        if !hinted && !is_table_root(&base.metadata) {
+            return Err(Error::new(
+                ErrorKind::Input,
+                format!(
+                    "{} has no version hint, so a catalog may own it: it can be read, but a commit here would not be seen there; `calve repair --adopt` makes it a table root",
+                    self.layout.root()
+                ),
+            ));
+        }
+        let recorded: Location = base.metadata.location().parse()?;
+        if !recorded.same_place(self.layout.root()) {
+            return Err(Error::new(
+                ErrorKind::Input,
+                format!(
+                    "{} is a copy of the table at {recorded}: a commit would mix their files; `calve repair --adopt` makes it a table of its own",
+                    self.layout.root()
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TableCatalog for TableRootCatalog {
+    async fn load(&self, table: &TableIdent) -> Result<LoadedTable> {
+        self.check(table)?;
+        match open(&self.storage, &self.layout).await? {
+            Some(opened) => Ok(loaded(self.ident.clone(), self.storage.clone(), &self.layout, opened)),
+            None => Err(Error::new(
+                ErrorKind::NotFound,
+                format!(
+                    "there is no table at {}: no metadata lies in its `metadata/` folder",
+                    self.layout.root()
+                ),
+            )),
+        }
+    }
+
+    async fn stage(&self, table: &TableIdent, mut new: NewTable) -> Result<StagedTable> {
+        self.check(table)?;
+        let root = self.layout.root();
+        if let Some(location) = &new.location
+            && location.parse::<Location>()? != *root
+        {
+            return Err(Error::new(
+                ErrorKind::Input,
+                format!("a table root lies where it is named, at {root}, and not at {location}"),
+            ));
+        }
+        let hint = self.storage.read_state(&self.layout.hint()).await?;
+        if open(&self.storage, &self.layout).await?.is_some() {
+            return Err(Error::new(ErrorKind::Exists, format!("there is a table at {root} already")));
+        }
+        new.properties.insert(TABLE_ROOT_PROPERTY.to_owned(), "1".to_owned());
+        Ok(StagedTable {
+            ident: self.ident.clone(),
+            metadata: Arc::new(new.into_metadata(root.as_str())?),
+            token: CommitToken::new(Staged { hint }),
+            storage: self.storage.clone(),
+        })
+    }
+
+    async fn create(&self, staged: &StagedTable, change: TableChange) -> Result<CommitOutcome<LoadedTable>> {
+        self.check(&staged.ident)?;
+        let Some(token) = staged.token.record::<Staged>() else { return Err(foreign(&staged.ident)) };
+        let metadata = change.apply(&staged.metadata, None)?.metadata;
+        self.publish(Attempt {
+            storage: self.storage.clone(),
+            layout: self.layout.clone(),
+            ident: self.ident.clone(),
+            base: None,
+            hint_at_load: token.hint.clone(),
+            bytes: serialise(&metadata)?,
+            metadata: Arc::new(metadata),
+            snapshot_ids: change.snapshot_ids(),
+        })
+        .await
+    }
+
+    async fn commit(&self, base: &LoadedTable, change: TableChange) -> Result<CommitOutcome<LoadedTable>> {
+        self.check(&base.ident)?;
+        let Some(opened) = base.token.record::<Opened>() else { return Err(foreign(&base.ident)) };
+        self.may_commit(opened)?;
+        let metadata = change.apply(&base.metadata, Some(&base.metadata_location))?.metadata;
+        self.publish(Attempt {
+            storage: self.storage.clone(),
+            layout: self.layout.clone(),
+            ident: self.ident.clone(),
+            base: Some(opened.clone()),
+            hint_at_load: opened.hint.clone(),
+            bytes: serialise(&metadata)?,
+            metadata: Arc::new(metadata),
+            snapshot_ids: change.snapshot_ids(),
+        })
+        .await
+    }
+
+    async fn resolve(&self, pending: Pending) -> Result<CommitOutcome<LoadedTable>> {
+        match pending.request::<Attempt>() {
+            Some(attempt) => attempt.clone().resolve().await,
+            None => Err(foreign(pending.table())),
+        }
+    }
+}
+
+/// A table as one metadata file describes it; it can be scanned and never committed to.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] when the file is not there, [`ErrorKind::Damaged`] when it is no metadata.
+pub async fn load_static(metadata_file: &Location, storage: Storage) -> Result<LoadedTable> {
+    let bytes = storage.read(metadata_file.as_str()).await?;
+    let metadata = parse(metadata_file, &bytes)?;
+    let name = metadata.location().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name = if name.is_empty() { "table" } else { name };
+    Ok(LoadedTable {
+        ident: TableIdent::new(NamespaceIdent::new("static".to_owned()), name.to_owned()),
+        metadata: Arc::new(metadata),
+        metadata_location: metadata_file.as_str().to_owned(),
+        token: CommitToken::new(()),
+        storage,
+    })
+}
+
+fn serialise(metadata: &TableMetadata) -> Result<bytes::Bytes> {
+    serde_json::to_vec(metadata).map(Into::into).map_err(|e| {
+        Error::new(ErrorKind::Input, format!("the metadata of {} can't be written: {e}", metadata.location()))
+            .with_source(e)
+    })
+}
+
+fn foreign(table: &TableIdent) -> Error {
+    Error::new(ErrorKind::Input, format!("{table} was loaded by another catalog; load it from this one"))
+}

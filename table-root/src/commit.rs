@@ -1,0 +1,361 @@
+//! Publishing one version: the name decides, copy and hint follow.
+
+use bytes::Bytes;
+use calve_catalog::{
+    CommitOutcome, CommitToken, Error, ErrorKind, LoadedTable, Pending, Result, TableIdent, Warning,
+};
+use calve_storage::{HintState, Location, PutNew, Storage};
+use iceberg::spec::TableMetadataRef;
+
+use crate::hint::Hint;
+use crate::layout::{Layout, Spelling, Version};
+use crate::open::{Opened, is_table_root, open, taken_versions};
+
+/// How often the deciding put is sent when it verifiably did not land.
+const SENDS: u32 = 4;
+
+/// How often a hint that moves under us is tried again.
+const HINT_MOVES: u32 = 3;
+
+/// One attempt to publish a version: the exact request, kept whole so that it can be looked for or
+/// sent again.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) storage: Storage,
+    pub(crate) layout: Layout,
+    pub(crate) ident: TableIdent,
+    /// The version built on; `None` creates version 0.
+    pub(crate) base: Option<Opened>,
+    /// The hint when the base was loaded or staged.
+    pub(crate) hint_at_load: HintState,
+    pub(crate) metadata: TableMetadataRef,
+    pub(crate) bytes: Bytes,
+    pub(crate) snapshot_ids: Vec<i64>,
+}
+
+/// What the name of the next version turned out to hold.
+enum Decision {
+    Won,
+    Lost(String),
+    Unclear(String),
+}
+
+impl Attempt {
+    fn next(&self) -> Version {
+        self.base.as_ref().map_or(0, |base| base.version + 1)
+    }
+
+    fn copy(&self) -> Location {
+        self.layout.copy(self.next(), self.metadata.uuid())
+    }
+
+    /// Where another spelling of the next version may be made, the folder is listed around the put.
+    fn other_spellings_count(&self) -> bool {
+        self.base.as_ref().is_none_or(Opened::other_spellings_count)
+    }
+
+    fn unknown(self, reason: String) -> CommitOutcome<LoadedTable> {
+        CommitOutcome::Unknown(Pending::new(self.ident.clone(), self.snapshot_ids.clone(), reason, self))
+    }
+
+    /// Runs the whole protocol. Once the deciding put may have been sent, dropping the returned
+    /// future no longer stops it.
+    ///
+    /// # Errors
+    /// Only before the deciding put, or when the store definitely refused it.
+    pub(crate) async fn publish(self) -> Result<CommitOutcome<LoadedTable>> {
+        let hint = self.storage.read_state(&self.layout.hint()).await?;
+        let hinted = Hint::parse(hint.content.as_deref()).version();
+        if let Some(hinted) = hinted
+            && hint.content != self.hint_at_load.content
+            && hinted >= self.next()
+        {
+            let base = self.base.as_ref().map_or("none".to_owned(), |b| b.version.to_string());
+            return Ok(CommitOutcome::conflict(format!(
+                "{}: the version hint advanced from {base} to {hinted} while this commit was prepared",
+                self.layout.root()
+            )));
+        }
+        if self.other_spellings_count()
+            && let Some(taken) = self.other_spelling().await?
+        {
+            return Ok(CommitOutcome::conflict(format!(
+                "{}: version {} is already there as {taken}",
+                self.layout.root(),
+                self.next()
+            )));
+        }
+        let running = tokio::spawn(self.clone().decide_and_finish(hint));
+        match running.await {
+            Ok(outcome) => outcome,
+            Err(e) => Ok(self.unknown(format!("the commit was interrupted: {e}"))),
+        }
+    }
+
+    /// Finds out what became of this attempt, sending it again only when its name is still free and
+    /// its base still current.
+    pub(crate) async fn resolve(self) -> Result<CommitOutcome<LoadedTable>> {
+        let hint = self.storage.read_state(&self.layout.hint()).await?;
+        match self.read_back().await {
+            ReadBack::Ours => return self.finish(hint).await,
+            ReadBack::Other => return Ok(CommitOutcome::conflict(self.lost())),
+            ReadBack::Unreadable(reason) => return Ok(self.unknown(reason)),
+            ReadBack::Retired => {
+                return self.look_for_snapshot(hint, "the name of its version is retired").await;
+            }
+            ReadBack::Absent => {}
+        }
+        let current = open(&self.storage, &self.layout).await?;
+        let moved = current.as_ref().map(|c| c.version) != self.base.as_ref().map(|b| b.version);
+        if let (true, Some(current)) = (moved, current) {
+            return Ok(if self.is_in(&current) {
+                CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current))
+            } else {
+                CommitOutcome::conflict(format!(
+                    "{} moved on to version {}",
+                    self.layout.root(),
+                    current.version
+                ))
+            });
+        }
+        self.decide_and_finish(hint).await
+    }
+
+    async fn decide_and_finish(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {
+        match self.decide().await? {
+            Decision::Won => self.finish(hint).await,
+            Decision::Lost(reason) => Ok(CommitOutcome::conflict(reason)),
+            Decision::Unclear(reason) => self.look_for_snapshot(hint, &reason).await,
+        }
+    }
+
+    /// Makes the name of the next version. A refusal or a lost answer is never believed: the name is
+    /// read back, for it may hold our own first try.
+    async fn decide(&self) -> Result<Decision> {
+        let name = self.layout.version(self.next());
+        let mut ambiguous = false;
+        for _ in 0..SENDS {
+            let failure = match self.storage.put_new(&name, self.bytes.clone()).await {
+                Ok(PutNew::Created) => return Ok(Decision::Won),
+                Ok(PutNew::Taken) => None,
+                Err(e) if !ambiguous && refused(&e) => return Err(e.into()),
+                Err(e) => Some(e.to_string()),
+            };
+            ambiguous = true;
+            match self.read_back().await {
+                ReadBack::Ours => return Ok(Decision::Won),
+                ReadBack::Other => return Ok(Decision::Lost(self.lost())),
+                ReadBack::Retired => {
+                    return Ok(Decision::Unclear(format!("{name} is taken by a version long retired")));
+                }
+                ReadBack::Unreadable(reason) => return Ok(Decision::Unclear(reason)),
+                ReadBack::Absent => {
+                    tracing::debug!(%name, failure, "the put did not land; sending the same request again");
+                }
+            }
+        }
+        Ok(Decision::Unclear(format!("{name} could not be created in {SENDS} tries")))
+    }
+
+    fn lost(&self) -> String {
+        format!("{}: somebody else committed version {} first", self.layout.root(), self.next())
+    }
+
+    async fn read_back(&self) -> ReadBack {
+        let name = self.layout.version(self.next());
+        match self.storage.read_if_exists(&name).await {
+            Ok(Some(bytes)) if bytes == self.bytes => ReadBack::Ours,
+            Ok(Some(bytes)) if bytes.is_empty() => ReadBack::Retired,
+            Ok(Some(_)) => ReadBack::Other,
+            Ok(None) => ReadBack::Absent,
+            Err(e) => ReadBack::Unreadable(e.to_string()),
+        }
+    }
+
+    /// The name can't tell, so the current table does: committed if our snapshot is in it, else
+    /// unknown, never a conflict.
+    async fn look_for_snapshot(self, hint: HintState, reason: &str) -> Result<CommitOutcome<LoadedTable>> {
+        match open(&self.storage, &self.layout).await {
+            Ok(Some(current)) if self.is_in(&current) => {
+                if current.version == self.next() {
+                    return self.finish(hint).await;
+                }
+                Ok(CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current)))
+            }
+            Ok(_) => Ok(self.unknown(reason.to_owned())),
+            Err(e) => Ok(self.unknown(format!("{reason}; {e}"))),
+        }
+    }
+
+    fn is_in(&self, current: &Opened) -> bool {
+        current.metadata.uuid() == self.metadata.uuid()
+            && !self.snapshot_ids.is_empty()
+            && self.snapshot_ids.iter().all(|id| current.metadata.snapshot_by_id(*id).is_some())
+    }
+
+    /// Copy and hint of a version that is won. What fails here is a warning: the commit stands.
+    async fn finish(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {
+        let mut warnings = Vec::new();
+        if self.other_spellings_count()
+            && let Ok(Some(theirs)) = self.other_spelling().await
+        {
+            let ours = self.layout.version(self.next()).name().to_owned();
+            warnings.push(Warning::Contested { ours, theirs });
+        }
+        let copied = match self.repair_copies().await {
+            Ok(()) => self.make_copy(self.copy(), self.bytes.clone()).await,
+            Err(e) => Err(e),
+        };
+        let mut file = self.copy();
+        match copied {
+            // The hint must not pass a version without its copy.
+            Err(e) => {
+                warnings.push(Warning::CopyNotMade { reason: e.to_string() });
+                file = self.layout.version(self.next());
+            }
+            Ok(()) => match self.move_hint(hint).await {
+                Ok(Moved::ToOurs) => {}
+                Ok(Moved::Past) if self.snapshot_ids.is_empty() => {}
+                Ok(Moved::Past) => match open(&self.storage, &self.layout).await {
+                    Ok(Some(current)) if !self.is_in(&current) => {
+                        return Ok(CommitOutcome::conflict(format!(
+                            "{}: version {} was taken again after its name had been deleted; our snapshot is not in version {}",
+                            self.layout.root(),
+                            self.next(),
+                            current.version
+                        )));
+                    }
+                    Ok(_) => {}
+                    Err(e) => return Ok(self.unknown(format!("the table moved on and can't be read: {e}"))),
+                },
+                Err(e) => warnings.push(Warning::HintNotMoved { reason: e.to_string() }),
+            },
+        }
+        let opened = Opened {
+            version: self.next(),
+            spelling: Spelling::Plain,
+            file: self.layout.version(self.next()),
+            metadata: self.metadata.clone(),
+            bytes: self.bytes.clone(),
+            hint: HintState { content: Some(self.next().to_string().into()), etag: None },
+        };
+        let mut table = loaded(self.ident, self.storage, &self.layout, opened);
+        table.metadata_location = file.as_str().to_owned();
+        Ok(CommitOutcome::committed_with(table, warnings))
+    }
+
+    /// Copies that crashed writers left unmade: of each version past the hint, up to the base.
+    async fn repair_copies(&self) -> Result<()> {
+        let Some(base) =
+            self.base.as_ref().filter(|b| b.spelling == Spelling::Plain && is_table_root(&b.metadata))
+        else {
+            return Ok(());
+        };
+        let first = base.hint_version().map_or(0, |hinted| hinted + 1);
+        for version in first..=base.version {
+            let bytes = if version == base.version {
+                base.bytes.clone()
+            } else {
+                match self.storage.read_if_exists(&self.layout.version(version)).await? {
+                    Some(bytes) if !bytes.is_empty() => bytes,
+                    _ => continue,
+                }
+            };
+            self.make_copy(self.layout.copy(version, base.metadata.uuid()), bytes).await?;
+        }
+        Ok(())
+    }
+
+    async fn make_copy(&self, copy: Location, bytes: Bytes) -> Result<()> {
+        let failure = match self.storage.put_new(&copy, bytes.clone()).await {
+            Ok(PutNew::Created) => return Ok(()),
+            Ok(PutNew::Taken) => None,
+            Err(e) => Some(e),
+        };
+        match (self.storage.read_if_exists(&copy).await?, failure) {
+            (Some(there), _) if there == bytes => Ok(()),
+            (Some(_), _) => Err(Error::new(ErrorKind::Damaged, format!("{copy} holds other metadata"))),
+            (None, Some(e)) => Err(e.into()),
+            (None, None) => {
+                Err(Error::new(ErrorKind::Failed, format!("{copy} vanished while it was written")))
+            }
+        }
+    }
+
+    async fn move_hint(&self, mut state: HintState) -> Result<Moved> {
+        let hint = self.layout.hint();
+        let ours = Bytes::from(self.next().to_string());
+        for _ in 0..HINT_MOVES {
+            let hinted = Hint::parse(state.content.as_deref()).version();
+            let too_high_at_load = state.content == self.hint_at_load.content;
+            if hinted.is_some_and(|h| h >= self.next()) && !too_high_at_load {
+                return Ok(if state.content.as_ref() == Some(&ours) { Moved::ToOurs } else { Moved::Past });
+            }
+            let put = self.storage.put_if_unchanged(&hint, ours.clone(), &state).await;
+            if let Ok(true) = put {
+                return Ok(Moved::ToOurs);
+            }
+            // After a failure the put may have landed: what the hint says now decides.
+            let now = self.storage.read_state(&hint).await?;
+            if let Err(e) = put
+                && now == state
+            {
+                return Err(e.into());
+            }
+            state = now;
+        }
+        Err(Error::new(ErrorKind::Failed, format!("{hint} kept changing")))
+    }
+
+    /// A file that claims the next version under a name that does not arbitrate. For a table to be,
+    /// any version at all.
+    async fn other_spelling(&self) -> Result<Option<String>> {
+        let next = self.next();
+        let ours = self.copy();
+        let taken = taken_versions(&self.storage, &self.layout).await?;
+        Ok(taken
+            .into_iter()
+            .filter(|name| self.base.is_none() || name.version == next)
+            .find(|name| {
+                name.name != ours.name() && (name.spelling != Spelling::Plain || name.version != next)
+            })
+            .map(|name| name.name))
+    }
+}
+
+enum ReadBack {
+    Ours,
+    Other,
+    Retired,
+    Absent,
+    Unreadable(String),
+}
+
+enum Moved {
+    ToOurs,
+    Past,
+}
+
+/// The store said no before it did anything.
+fn refused(error: &calve_storage::Error) -> bool {
+    use calve_storage::ErrorKind as K;
+    matches!(error.kind(), K::Denied | K::Unsupported | K::Location)
+}
+
+/// A version as its catalog gives it.
+pub(crate) fn loaded(ident: TableIdent, storage: Storage, layout: &Layout, opened: Opened) -> LoadedTable {
+    // A table this layout made has a copy of every version up to its hint, and the next writer makes
+    // the rest before its log names them.
+    let named = if opened.spelling == Spelling::Plain && is_table_root(&opened.metadata) {
+        layout.copy(opened.version, opened.metadata.uuid())
+    } else {
+        opened.file.clone()
+    };
+    LoadedTable {
+        ident,
+        metadata: opened.metadata.clone(),
+        metadata_location: named.as_str().to_owned(),
+        token: CommitToken::new(opened),
+        storage,
+    }
+}

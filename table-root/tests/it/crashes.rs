@@ -1,0 +1,242 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use calve_catalog::testing::{append, snapshot};
+use calve_catalog::{CommitOutcome, TableCatalog, Warning, async_trait};
+use calve_storage::{Location, ObjectPath, ObjectStore, Storage};
+use calve_table_root::TableRootCatalog;
+use futures::stream::BoxStream;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, PutMultipartOptions,
+    PutOptions, PutPayload, PutResult, Result,
+};
+
+use crate::{append_one, catalog_at, memory_root, names, table_of, text};
+
+/// How a put fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// The request never arrives.
+    Before,
+    /// It is applied and the answer is lost.
+    After,
+    /// It is applied, and a layer below sends it again and reports the second answer.
+    Repeated,
+}
+
+/// A store whose puts to names that contain `on` fail, `times` times.
+#[derive(Debug)]
+struct FaultyStore {
+    inner: Arc<dyn ObjectStore>,
+    on: &'static str,
+    fault: Fault,
+    times: AtomicUsize,
+}
+
+impl fmt::Display for FaultyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a faulty store")
+    }
+}
+
+fn lost() -> object_store::Error {
+    object_store::Error::Generic { store: "faulty", source: "connection reset".into() }
+}
+
+#[async_trait]
+impl ObjectStore for FaultyStore {
+    async fn put_opts(&self, path: &ObjectPath, payload: PutPayload, opts: PutOptions) -> Result<PutResult> {
+        let armed = path.as_ref().contains(self.on)
+            && self.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
+        if !armed {
+            return self.inner.put_opts(path, payload, opts).await;
+        }
+        match self.fault {
+            Fault::Before => Err(lost()),
+            Fault::After => {
+                self.inner.put_opts(path, payload, opts).await?;
+                Err(lost())
+            }
+            Fault::Repeated => {
+                self.inner.put_opts(path, payload.clone(), opts.clone()).await?;
+                self.inner.put_opts(path, payload, opts).await
+            }
+        }
+    }
+    async fn put_multipart_opts(
+        &self,
+        p: &ObjectPath,
+        o: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(p, o).await
+    }
+    async fn get_opts(&self, path: &ObjectPath, options: GetOptions) -> Result<GetResult> {
+        self.inner.get_opts(path, options).await
+    }
+    fn delete_stream(
+        &self,
+        paths: BoxStream<'static, Result<ObjectPath>>,
+    ) -> BoxStream<'static, Result<ObjectPath>> {
+        self.inner.delete_stream(paths)
+    }
+    fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+    async fn list_with_delimiter(&self, prefix: Option<&ObjectPath>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+    async fn copy_opts(&self, from: &ObjectPath, to: &ObjectPath, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}
+
+fn faulty(root: &Location, on: &'static str, fault: Fault, times: usize) -> TableRootCatalog {
+    let inner = Storage::open(root).unwrap().store().clone();
+    let store = FaultyStore { inner, on, fault, times: times.into() };
+    TableRootCatalog::at(root.clone(), Storage::with_store(root, Arc::new(store))).unwrap()
+}
+
+async fn history(root: &Location) -> Vec<i64> {
+    let catalog = catalog_at(root);
+    let table = catalog.load(catalog.ident()).await.unwrap();
+    table.metadata.history().iter().map(|log| log.snapshot_id).collect()
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_committed_once() {
+    for fault in [Fault::Before, Fault::After, Fault::Repeated] {
+        let root = memory_root();
+        table_of(&root, 2).await;
+        let catalog = faulty(&root, "v2.metadata.json", fault, 1);
+        let base = catalog.load(catalog.ident()).await.unwrap();
+        let next = snapshot(&base.metadata, &base.storage).await;
+        let id = next.snapshot_id();
+        let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{fault:?}: {outcome:?}");
+        assert_eq!(history(&root).await.iter().filter(|s| **s == id).count(), 1, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_never_arrives_is_unknown_and_resolves_to_committed() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let catalog = faulty(&root, "v2.metadata.json", Fault::Before, 4);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let id = next.snapshot_id();
+    let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+    let CommitOutcome::Unknown(pending) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(pending.snapshot_ids(), [id]);
+    assert!(!history(&root).await.contains(&id));
+    let resolved = catalog.resolve(pending).await.unwrap();
+    assert!(matches!(resolved, CommitOutcome::Committed(_)), "{resolved:?}");
+    assert!(history(&root).await.contains(&id));
+}
+
+#[tokio::test]
+async fn an_unknown_commit_whose_base_moved_resolves_to_conflict() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let catalog = faulty(&root, "v2.metadata.json", Fault::Before, 4);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let id = next.snapshot_id();
+    let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+    let CommitOutcome::Unknown(pending) = outcome else { panic!("{outcome:?}") };
+    let other = catalog_at(&root);
+    append_one(&other, &base).await;
+    let resolved = catalog.resolve(pending).await.unwrap();
+    assert!(matches!(resolved, CommitOutcome::Conflict(_)), "{resolved:?}");
+    assert!(!history(&root).await.contains(&id));
+}
+
+#[tokio::test]
+async fn a_copy_or_hint_that_fails_is_a_warning_and_the_next_writer_mends_it() {
+    for on in ["/00002-", "version-hint.text"] {
+        let root = memory_root();
+        table_of(&root, 2).await;
+        let catalog = faulty(&root, on, Fault::Before, 9);
+        let base = catalog.load(catalog.ident()).await.unwrap();
+        let next = snapshot(&base.metadata, &base.storage).await;
+        let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+        let CommitOutcome::Committed(made) = outcome else { panic!("{outcome:?}") };
+        match (on, made.warnings.as_slice()) {
+            ("/00002-", [Warning::CopyNotMade { .. }])
+            | ("version-hint.text", [Warning::HintNotMoved { .. }]) => {}
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(text(&root, "metadata/version-hint.text").await, "1", "the hint stays behind");
+        assert_eq!(history(&root).await.len(), 2, "readers look ahead");
+
+        let healthy = catalog_at(&root);
+        let base = healthy.load(healthy.ident()).await.unwrap();
+        append_one(&healthy, &base).await;
+        let names = names(&root).await;
+        for copy in ["00002-", "00003-"] {
+            assert!(names.iter().any(|n| n.starts_with(copy)), "{copy} in {names:?}");
+        }
+        assert_eq!(text(&root, "metadata/version-hint.text").await, "3");
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_slept_through_a_retired_version_is_unknown_and_not_conflict() {
+    let root = memory_root();
+    let base = table_of(&root, 2).await;
+    let catalog = catalog_at(&root);
+    let stale = catalog.load(catalog.ident()).await.unwrap();
+    append_one(&catalog, &base).await;
+    let storage = Storage::open(&root).unwrap();
+    let retired = root.join("metadata/v2.metadata.json").unwrap();
+    storage.put(&retired, Default::default()).await.unwrap();
+    // The hint as the sleeper saw it, so that only the name can tell.
+    storage.put(&root.join("metadata/version-hint.text").unwrap(), "1".into()).await.unwrap();
+    let next = snapshot(&stale.metadata, &stale.storage).await;
+    let outcome = catalog.commit(&stale, append(&stale.metadata, next)).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Unknown(_)), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_create_that_died_before_its_hint_is_read_and_repaired() {
+    let root = memory_root();
+    table_of(&root, 1).await;
+    let storage = Storage::open(&root).unwrap();
+    for name in names(&root).await {
+        if name != "v0.metadata.json" {
+            storage.delete(root.join("metadata").unwrap().join(&name).unwrap().as_str()).await.unwrap();
+        }
+    }
+    let catalog = catalog_at(&root);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    append_one(&catalog, &base).await;
+    let names = names(&root).await;
+    for name in ["00000-", "00001-", "v0.", "v1.", "version-hint.text"] {
+        assert!(names.iter().any(|n| n.starts_with(name)), "{name} in {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_goes_on_when_its_caller_goes_away() {
+    let root = memory_root();
+    let base = table_of(&root, 1).await;
+    let catalog = catalog_at(&root);
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let id = next.snapshot_id();
+    let change = append(&base.metadata, next);
+    let mut commit = Box::pin(catalog.commit(&base, change));
+    // Polled until it has handed the deciding step to its own task, then dropped.
+    for _ in 0..3 {
+        let _ = futures::poll!(&mut commit);
+    }
+    drop(commit);
+    for _ in 0..1000 {
+        if text(&root, "metadata/version-hint.text").await == "1" {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    assert!(history(&root).await.contains(&id));
+    assert_eq!(text(&root, "metadata/version-hint.text").await, "1");
+}
