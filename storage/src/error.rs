@@ -47,7 +47,7 @@ impl Error {
     pub(crate) fn from_store(what: &str, object: &str, source: object_store::Error) -> Self {
         use object_store::Error as E;
         let (kind, why) = match &source {
-            E::NotFound { .. } => (ErrorKind::NotFound, "there is no such file".to_owned()),
+            E::NotFound { .. } if what == "read" => (ErrorKind::NotFound, "there is no such file".to_owned()),
             E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
                 (ErrorKind::Denied, "permission denied".to_owned())
             }
@@ -76,7 +76,6 @@ fn io_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a std:
 
 fn io_kind(error: &std::io::Error) -> ErrorKind {
     match error.kind() {
-        std::io::ErrorKind::NotFound => ErrorKind::NotFound,
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
         std::io::ErrorKind::Unsupported => ErrorKind::Unsupported,
         _ => ErrorKind::Failed,

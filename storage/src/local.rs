@@ -54,7 +54,7 @@ impl ObjectStore for LocalDisk {
     ) -> Result<Box<dyn MultipartUpload>> {
         let path = self.fs.path_to_filesystem(location)?;
         let parents = path.clone();
-        blocking(move || make_folder(&parents).map_err(|e| generic("create the folder of", &parents, e)))
+        blocking(move || make_folder(&parents).map_err(|e| generic("its folder can't be made", &parents, e)))
             .await?;
         let upload = self.fs.put_multipart_opts(location, opts).await?;
         Ok(Box::new(DurableUpload { upload, path }))
@@ -105,7 +105,7 @@ impl MultipartUpload for DurableUpload {
             File::open(&path)
                 .and_then(|file| file.sync_all())
                 .and_then(|()| sync_folder(&path))
-                .map_err(|e| generic("flush", &path, e))
+                .map_err(|e| generic("it can't be flushed", &path, e))
         })
         .await?;
         Ok(done)
@@ -117,14 +117,14 @@ impl MultipartUpload for DurableUpload {
 }
 
 fn create(path: &FsPath, payload: &PutPayload) -> Result<PutResult> {
-    make_folder(path).map_err(|e| generic("create the folder of", path, e))?;
+    make_folder(path).map_err(|e| generic("its folder can't be made", path, e))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let staged = path.with_file_name(format!(".{name}.{}.tmp", Uuid::new_v4().simple()));
     let written = File::options().write(true).create_new(true).open(&staged).and_then(|mut file| {
         payload.iter().try_for_each(|part| file.write_all(part))?;
         file.sync_all()
     });
-    let linked = written.map_err(|e| generic("write", path, e)).and_then(|()| {
+    let linked = written.map_err(|e| generic("it can't be written", path, e)).and_then(|()| {
         fs::hard_link(&staged, path).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => {
                 Error::AlreadyExists { path: path.display().to_string(), source: e.into() }
@@ -138,12 +138,12 @@ fn create(path: &FsPath, payload: &PutPayload) -> Result<PutResult> {
                     .into(),
                 }
             }
-            _ => generic("create", path, e),
+            _ => generic("it can't be linked", path, e),
         })
     });
     let _ = fs::remove_file(&staged);
     linked?;
-    sync_folder(path).map_err(|e| generic("flush the folder of", path, e))?;
+    sync_folder(path).map_err(|e| generic("its folder can't be flushed", path, e))?;
     Ok(PutResult { e_tag: None, version: None })
 }
 
@@ -177,10 +177,9 @@ fn generic(what: &str, path: &FsPath, source: std::io::Error) -> Error {
     let path = path.display().to_string();
     match source.kind() {
         std::io::ErrorKind::PermissionDenied => Error::PermissionDenied { path, source: source.into() },
-        std::io::ErrorKind::NotFound => Error::NotFound { path, source: source.into() },
         kind => Error::Generic {
             store: "local disk",
-            source: Box::new(std::io::Error::new(kind, format!("can't {what} {path}: {source}"))),
+            source: Box::new(std::io::Error::new(kind, format!("{what}: {source}"))),
         },
     }
 }

@@ -69,7 +69,7 @@ impl Storage {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
-                        "{location} needs a cloud store, which this version does not have; use a local path (file:///…)"
+                        "{location} needs a cloud store, which this version does not have; use a folder on local disk"
                     ),
                 ));
             }

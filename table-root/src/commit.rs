@@ -85,6 +85,11 @@ impl Attempt {
                 self.next()
             )));
         }
+        self.run(hint).await
+    }
+
+    /// The rest of the protocol in a task of its own, so that nothing the caller does cuts it in half.
+    async fn run(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {
         let running = tokio::spawn(self.clone().decide_and_finish(hint));
         match running.await {
             Ok(outcome) => outcome,
@@ -118,7 +123,7 @@ impl Attempt {
                 ))
             });
         }
-        self.decide_and_finish(hint).await
+        self.run(hint).await
     }
 
     async fn decide_and_finish(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {

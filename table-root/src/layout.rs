@@ -9,6 +9,8 @@ pub(crate) const TABLE_ROOT_PROPERTY: &str = "calve.table-root";
 /// The number of a table's version; the first is 0.
 pub(crate) type Version = u64;
 
+const MOST_DIGITS: usize = 18;
+
 /// How a metadata file spells its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
@@ -57,8 +59,10 @@ pub(crate) fn parse_stem(stem: &str) -> Option<(Version, Spelling)> {
 }
 
 pub(crate) fn parse_digits(digits: &str) -> Option<Version> {
-    // Leading signs parse as numbers but are not versions.
-    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+    // Signs parse as numbers but are not versions; a version that long leaves no room for the next.
+    (digits.len() <= MOST_DIGITS && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())
+        .flatten()
 }
 
 /// The paths of one table root.
