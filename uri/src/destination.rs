@@ -1,0 +1,173 @@
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::error::{ParseError, Parsed};
+use crate::glue::GlueDestination;
+use crate::grammar;
+use crate::grammar::query::Purpose;
+use crate::grammar::scheme::{self, Scheme};
+use crate::grammar::value;
+use crate::mask::Text;
+use crate::partition::PartitionField;
+use crate::rest::RestDestination;
+use crate::root::RootDestination;
+use crate::secret::Secret;
+use crate::write::{Length, UriWriter};
+
+/// Where rows are written: a table in a catalog or at a bare location, with what is needed to
+/// reach it.
+///
+/// `Display` and `Debug` print the URI with `<redacted>` for each secret. Without secrets,
+/// parsing what is displayed gives an equal destination; with them it is refused, since the
+/// placeholder is no secret.
+///
+/// ```
+/// use calve_uri::{Destination, Mode};
+///
+/// let uri = "iceberg+rest+https://catalog.example.com/api/sales.eu/orders\
+///     ?warehouse=lake&credential=svc:s3cr3t&mode=overwrite";
+/// let destination: Destination = uri.parse()?;
+/// assert_eq!(destination.mode(), Mode::Overwrite);
+/// assert_eq!(
+///     destination.to_string(),
+///     "iceberg+rest+https://catalog.example.com/api/sales.eu/orders\
+///      ?warehouse=lake&credential=<redacted>&mode=overwrite",
+/// );
+/// assert_eq!(destination.to_uri_with_secrets().expose(), uri);
+/// # Ok::<(), calve_uri::ParseError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Destination {
+    /// A table in AWS Glue.
+    Glue(GlueDestination),
+    /// A table in an Iceberg REST catalog.
+    Rest(RestDestination),
+    /// A table at a location, without a catalog.
+    Root(RootDestination),
+}
+
+impl Destination {
+    /// The partition fields asked for; empty when the URI asks for none.
+    #[must_use]
+    pub fn partition(&self) -> &[PartitionField] {
+        match self {
+            Self::Glue(glue) => glue.partition(),
+            Self::Rest(rest) => rest.partition(),
+            Self::Root(root) => root.partition(),
+        }
+    }
+
+    /// What becomes of the rows that are there already.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        match self {
+            Self::Glue(glue) => glue.mode(),
+            Self::Rest(rest) => rest.mode(),
+            Self::Root(root) => root.mode(),
+        }
+    }
+
+    /// The whole URI, secrets included: the one printed form that parses back when there are any.
+    #[must_use]
+    pub fn to_uri_with_secrets(&self) -> Secret {
+        // Measured first: a buffer that grew would leave copies of secrets behind.
+        let mut length = Length::default();
+        // Neither writer can fail.
+        let _ = self.write(&mut UriWriter::with_secrets(&mut length));
+        let mut uri = String::with_capacity(length.0);
+        let _ = self.write(&mut UriWriter::with_secrets(&mut uri));
+        Secret::new(uri)
+    }
+
+    fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
+        match self {
+            Self::Glue(glue) => glue.write(uri),
+            Self::Rest(rest) => rest.write(uri),
+            Self::Root(root) => root.write(uri),
+        }
+    }
+
+    /// Checks what a builder has put together by reading it as the URI it would be.
+    pub(crate) fn checked(self) -> Result<Self, ParseError> {
+        self.to_uri_with_secrets().expose().parse()
+    }
+}
+
+/// `destination = glue / rest / root / local`
+pub(crate) fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
+    grammar::characters(input)?;
+    let (rest, scheme) = scheme::destination(input)?;
+    let hierarchy = grammar::hierarchy(input, rest)?;
+    grammar::no_password(&hierarchy)?;
+    match scheme {
+        Scheme::Glue => GlueDestination::parse(&hierarchy, purpose).map(Destination::Glue),
+        Scheme::Rest(http) => RestDestination::parse(http, &hierarchy, purpose).map(Destination::Rest),
+        Scheme::Root(store) => RootDestination::parse(store, &hierarchy, purpose).map(Destination::Root),
+        Scheme::Local => RootDestination::parse_local(&hierarchy, purpose).map(Destination::Root),
+    }
+}
+
+impl FromStr for Destination {
+    type Err = ParseError;
+
+    /// # Errors
+    /// When the text breaks the grammar; see [`ErrorKind`](crate::ErrorKind) for each rule.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        destination(text, Purpose::Write).map_err(|fault| ParseError::new(text, Text::Destination, fault))
+    }
+}
+
+impl TryFrom<&str> for Destination {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(&mut UriWriter::redacted(f))
+    }
+}
+
+impl fmt::Debug for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Glue(glue) => fmt::Debug::fmt(glue, f),
+            Self::Rest(rest) => fmt::Debug::fmt(rest, f),
+            Self::Root(root) => fmt::Debug::fmt(root, f),
+        }
+    }
+}
+
+/// What becomes of the rows that a table holds when others are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// They stay.
+    #[default]
+    Append,
+    /// The new rows replace them in one snapshot; earlier snapshots stay readable.
+    Overwrite,
+}
+
+impl FromStr for Mode {
+    type Err = ParseError;
+
+    /// # Errors
+    /// When the text is neither `append` nor `overwrite`.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        value::mode(text).map_err(|fault| ParseError::new(text, Text::Partition, fault))
+    }
+}
+
+/// As the `mode` parameter spells it.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Append => "append",
+            Self::Overwrite => "overwrite",
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The grammar, one function per rule, each documented by its ABNF line.
+//!
+//! Functions take the text from their rule on and point into it when they find a fault, so that
+//! the place of a fault is known without counting. Texts are split before they are decoded, each
+//! part is decoded once, and no function recurses.
+
+pub(crate) mod authority;
+pub(crate) mod partition;
+pub(crate) mod path;
+pub(crate) mod percent;
+pub(crate) mod query;
+pub(crate) mod scheme;
+pub(crate) mod value;
+
+use nom::combinator::{opt, rest};
+use nom::sequence::preceded;
+use nom::{FindSubstring, IResult, Parser};
+
+use crate::error::{ErrorKind, Fault, Parsed};
+
+/// Everything before the first `end`, or everything: a nom parser.
+///
+/// `end` is ASCII, so that the text is never cut within a character.
+#[inline]
+pub(crate) fn till(end: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
+    move |input| {
+        let (before, rest) = input.split_at(find(input, end).unwrap_or(input.len()));
+        Ok((rest, before))
+    }
+}
+
+/// Everything before the first `a` or `b`, or everything: a nom parser, for short texts.
+#[inline]
+pub(crate) fn till_either(a: u8, b: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
+    move |input| {
+        let end = input.bytes().position(|byte| byte == a || byte == b).unwrap_or(input.len());
+        crate::steps::add(end);
+        let (before, rest) = input.split_at(end);
+        Ok((rest, before))
+    }
+}
+
+/// Where the first `byte` is: nom brings a search on whole vectors.
+#[inline]
+pub(crate) fn find(text: &str, byte: u8) -> Option<usize> {
+    let at = text.as_bytes().find_substring(&[byte][..]);
+    crate::steps::add(at.unwrap_or(text.len()));
+    at
+}
+
+/// `word`, byte for byte: a nom parser.
+#[inline]
+pub(crate) fn word(word: &'static str) -> impl Fn(&str) -> IResult<&str, &str, ()> {
+    move |input| match input.split_at_checked(word.len()) {
+        Some((start, rest)) if start == word => Ok((rest, start)),
+        _ => Err(nom::Err::Error(())),
+    }
+}
+
+/// `word` in any case: a nom parser.
+#[inline]
+pub(crate) fn any_case(word: &'static str) -> impl Fn(&str) -> IResult<&str, &str, ()> {
+    move |input| match input.split_at_checked(word.len()) {
+        Some((start, rest)) if start == word || start.eq_ignore_ascii_case(word) => Ok((rest, start)),
+        _ => Err(nom::Err::Error(())),
+    }
+}
+
+/// Whether `byte` is anywhere in `text`. Without a way out of the loop it runs on whole vectors.
+#[inline]
+pub(crate) fn holds(text: &str, byte: u8) -> bool {
+    crate::steps::add(text.len());
+    text.bytes().fold(false, |found, b| found | (b == byte))
+}
+
+/// Refuses control characters anywhere and white space at either end, before anything else is
+/// looked at.
+pub(crate) fn characters(text: &str) -> Parsed<'_, ()> {
+    printable(text)?;
+    if let [b'!'..=b'~', .., b'!'..=b'~'] = text.as_bytes() {
+        return Ok(());
+    }
+    let end = text.trim_end().len();
+    if end < text.len() {
+        return Err(Fault::new(ErrorKind::SurroundingSpace, &text[end..], "the end of the text"));
+    }
+    if text.starts_with(char::is_whitespace) {
+        return Err(Fault::new(ErrorKind::SurroundingSpace, text, "no white space"));
+    }
+    Ok(())
+}
+
+/// `char = %x20-7E / %xA0-10FFFF`
+///
+/// Refuses control characters.
+pub(crate) fn printable(text: &str) -> Parsed<'_, ()> {
+    // The C1 controls are beyond ASCII, where a slower look tells them from letters.
+    let suspect = text.bytes().fold(false, |found, b| found | !matches!(b, b' '..=b'~'));
+    crate::steps::add(text.len());
+    let control = if suspect { text.find(char::is_control) } else { None };
+    match control {
+        Some(at) => Err(Fault::new(ErrorKind::ControlCharacter, &text[at..], "printable characters")),
+        None => Ok(()),
+    }
+}
+
+/// What follows `://`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hierarchy<'a> {
+    /// From the start of the whole text to the end of the path.
+    written: &'a str,
+    /// Up to the first slash; empty for a path alone.
+    pub(crate) authority: &'a str,
+    /// Empty, or from the first slash on.
+    pub(crate) path: &'a str,
+    /// What follows the `?`, if there is one.
+    pub(crate) query: Option<&'a str>,
+    /// The empty rest, where something missing is missed.
+    pub(crate) end: &'a str,
+}
+
+impl<'a> Hierarchy<'a> {
+    /// The text from `prefix` on to where `path` ends, if it is written like that.
+    ///
+    /// `path` is the start of this hierarchy's path.
+    pub(crate) fn since_prefix(&self, prefix: &str, path: &str) -> Option<&'a str> {
+        let start = self.written.len() - self.path.len() - self.authority.len();
+        let text = &self.written[start.checked_sub(prefix.len())?..];
+        let end = prefix.len() + self.authority.len() + path.len();
+        text.starts_with(prefix).then(|| &text[..end])
+    }
+}
+
+/// `hierarchy = scheme "://" *authority-char path [ "?" query ]`
+///
+/// `authority-char = %x20-22 / %x24-2E / %x30-3E / %x40-7E / %xA0-10FFFF`
+///
+/// Takes apart `input`, which is what follows the scheme of `text`; which authority and how many segments is up to the form.
+pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarchy<'a>> {
+    if let Some(at) = find(input, b'#') {
+        return Err(Fault::new(ErrorKind::Fragment, &input[at..], "no fragment; `#` is written %23"));
+    }
+    let parts = (till_either(b'/', b'?'), till(b'?'), opt(preceded(word("?"), rest)));
+    let (end, (authority, path, query)) =
+        { parts }.parse(input).map_err(|_| Fault::new(ErrorKind::MissingAuthority, input, "an authority"))?;
+    let query_len = query.map_or(0, |query| query.len() + 1);
+    let written = &text[..text.len() - query_len];
+    Ok(Hierarchy { written, authority, path, query, end })
+}
+
+/// Refuses a password that holds a raw slash, which ends the authority too soon.
+pub(crate) fn no_password<'a>(hierarchy: &Hierarchy<'a>) -> Parsed<'a, ()> {
+    match hierarchy.authority.split_once(':') {
+        Some((host, port))
+            if !host.starts_with('[')
+                && !port.bytes().all(|b| b.is_ascii_digit())
+                && holds(hierarchy.path, b'@') =>
+        {
+            Err(authority::userinfo(hierarchy.authority))
+        }
+        _ => Ok(()),
+    }
+}

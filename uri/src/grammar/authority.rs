@@ -1,0 +1,251 @@
+//! Buckets, containers and hosts.
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use nom::Parser;
+use nom::bytes::complete::take_till;
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::scheme::Store;
+
+/// Checks the authority of a storage URI against its store's naming rules.
+pub(crate) fn store(store: Store, authority: &str) -> Parsed<'_, ()> {
+    match store {
+        Store::S3 | Store::S3a => s3_bucket(authority),
+        Store::Gs => gs_bucket(authority),
+        Store::Abfs | Store::Abfss => abfs_authority(authority),
+        Store::Az => container(authority),
+        Store::File => file_host(authority),
+    }
+}
+
+/// Checks only what would make a bucket something else: what exists already may be named by older
+/// rules.
+pub(crate) fn existing_store(store: Store, authority: &str) -> Parsed<'_, ()> {
+    match store {
+        Store::File => file_host(authority),
+        Store::Abfs | Store::Abfss => {
+            let (container, host) = authority.split_once('@').unwrap_or((authority, "x"));
+            if container.is_empty() || host.is_empty() {
+                return Err(Fault::new(ErrorKind::MissingAuthority, authority, AZURE));
+            }
+            if container.contains(':') || host.contains('@') {
+                return Err(userinfo(authority));
+            }
+            Ok(())
+        }
+        Store::S3 | Store::S3a | Store::Gs | Store::Az => {
+            plain(authority, "a bucket name")?;
+            Ok(())
+        }
+    }
+}
+
+/// `s3-bucket = 3*63( lower / DIGIT / "-" / "." )`
+///
+/// `lower = %x61-7A`
+///
+/// First and last a letter or digit, no two dots in a row, not an IPv4 address.
+pub(crate) fn s3_bucket(authority: &str) -> Parsed<'_, ()> {
+    const EXPECTED: &str = "a bucket name: 3 to 63 lower-case letters, digits, `-` and `.`, \
+        letter or digit first and last, no `..`, no ip address";
+    bucket(authority, 63, b"-.", EXPECTED)
+}
+
+/// `gs-bucket = 3*222( lower / DIGIT / "-" / "." / "_" )`
+fn gs_bucket(authority: &str) -> Parsed<'_, ()> {
+    const EXPECTED: &str = "a bucket name: 3 to 222 lower-case letters, digits, `-`, `_` and `.`, \
+        letter or digit first and last, no `..`, no ip address";
+    bucket(authority, 222, b"-._", EXPECTED)
+}
+
+fn bucket<'a>(authority: &'a str, longest: usize, marks: &[u8], expected: &'static str) -> Parsed<'a, ()> {
+    let outer = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = authority.as_bytes();
+    let mut wrong = None;
+    let mut before = b'.';
+    for (at, b) in authority.bytes().enumerate() {
+        // A dot before the first is as wrong there as one after a dot.
+        if !outer(b) && (!marks.contains(&b) || (b == b'.' && before == b'.')) {
+            wrong = Some(at);
+            break;
+        }
+        before = b;
+    }
+    crate::steps::add(authority.len());
+    let at = match wrong {
+        Some(at) => {
+            plain(authority, expected)?;
+            at
+        }
+        None if bytes.len() < 3 || bytes.len() > longest || !outer(bytes[0]) => {
+            plain(authority, expected)?;
+            0
+        }
+        None if !outer(before) => bytes.len() - 1,
+        None if bytes[0].is_ascii_digit() && authority.parse::<Ipv4Addr>().is_ok() => 0,
+        None => return Ok(()),
+    };
+    Err(Fault::new(ErrorKind::InvalidBucket, &authority[at..], expected))
+}
+
+/// `abfs-authority = container [ "@" reg-name ]`
+fn abfs_authority(authority: &str) -> Parsed<'_, ()> {
+    let Some((name, account)) = authority.split_once('@') else {
+        return container(authority);
+    };
+    if name.contains(':') || account.contains('@') {
+        return Err(userinfo(authority));
+    }
+    if name.is_empty() {
+        return Err(Fault::new(ErrorKind::MissingAuthority, authority, AZURE));
+    }
+    container(name)?;
+    if account.contains(':') {
+        return Err(port_on_bucket(account));
+    }
+    host(account).map(drop)
+}
+
+/// `container = %s"$root" / %s"$web" / %s"$logs" / 3*63( lower / DIGIT / "-" )`
+fn container(authority: &str) -> Parsed<'_, ()> {
+    const EXPECTED: &str = "a container name: 3 to 63 lower-case letters, digits and `-`, letter \
+        or digit first and last, no `--`";
+    plain(authority, EXPECTED)?;
+    let bytes = authority.as_bytes();
+    let outer = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let wrong = if ["$root", "$web", "$logs"].contains(&authority) {
+        None
+    } else if let Some(at) = bytes.iter().position(|b| !outer(*b) && *b != b'-') {
+        Some(at)
+    } else if bytes.len() < 3 || bytes.len() > 63 || !outer(bytes[0]) {
+        Some(0)
+    } else if !outer(bytes[bytes.len() - 1]) {
+        Some(bytes.len() - 1)
+    } else {
+        bytes.windows(2).position(|pair| pair == b"--")
+    };
+    match wrong {
+        Some(at) => Err(Fault::new(ErrorKind::InvalidBucket, &authority[at..], EXPECTED)),
+        None => Ok(()),
+    }
+}
+
+/// `file-host = [ "localhost" ]`
+fn file_host(authority: &str) -> Parsed<'_, ()> {
+    if authority.contains('@') {
+        return Err(userinfo(authority));
+    }
+    if !authority.is_empty() && !authority.eq_ignore_ascii_case("localhost") {
+        return Err(Fault::new(ErrorKind::RelativePath, authority, "three slashes: file:///path"));
+    }
+    Ok(())
+}
+
+/// A network location, canonical.
+pub(crate) struct Endpoint<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: Option<u16>,
+}
+
+/// `http-authority = host [ ":" port ]`
+pub(crate) fn http(authority: &str) -> Parsed<'_, Endpoint<'_>> {
+    if authority.contains('@') {
+        return Err(userinfo(authority));
+    }
+    let after_literal = match authority.bytes().position(|b| b == b']') {
+        Some(end) if authority.starts_with('[') => end,
+        _ => 0,
+    };
+    match authority[after_literal..].bytes().position(|b| b == b':') {
+        Some(at) => {
+            let (name, number) = authority.split_at(after_literal + at);
+            host(name)?;
+            Ok(Endpoint { host: name, port: Some(port(&number[1..])?) })
+        }
+        None => Ok(Endpoint { host: host(authority)?, port: None }),
+    }
+}
+
+/// `port = 1*5DIGIT`
+fn port(input: &str) -> Parsed<'_, u16> {
+    let digits = (1..=5).contains(&input.len()) && input.bytes().all(|b| b.is_ascii_digit());
+    match input.parse::<u16>() {
+        Ok(number) if digits && number != 0 => Ok(number),
+        _ => Err(Fault::new(ErrorKind::InvalidPort, input, "a port from 1 to 65535")),
+    }
+}
+
+/// `host = "[" ipv6 "]" / ipv4 / reg-name`
+fn host(input: &str) -> Parsed<'_, &str> {
+    const EXPECTED: &str = "a host name, an ipv4 address or an ipv6 address in brackets";
+    if input.is_empty() {
+        return Err(Fault::new(ErrorKind::MissingAuthority, input, EXPECTED));
+    }
+    let invalid = |at| Err(Fault::new(ErrorKind::InvalidHost, at, EXPECTED));
+    if let Some(literal) = input.strip_prefix('[') {
+        return match literal.strip_suffix(']').map(str::parse::<Ipv6Addr>) {
+            Some(Ok(_)) => Ok(input),
+            _ => invalid(input),
+        };
+    }
+    if input.len() > 253 {
+        return invalid(input);
+    }
+    let mut rest = input;
+    loop {
+        let (after, label) = label(rest)?;
+        match after.strip_prefix('.') {
+            Some(next) => rest = next,
+            None if !after.is_empty() => return invalid(after),
+            // A name whose last label is a number would be taken for an address by resolvers.
+            None if label.bytes().all(|b| b.is_ascii_digit()) && input.parse::<Ipv4Addr>().is_err() => {
+                return invalid(input);
+            }
+            None => return Ok(input),
+        }
+    }
+}
+
+/// `reg-name = label *( "." label )`
+///
+/// `label = 1*63( ALPHA / DIGIT / "-" / "_" )`
+fn label(input: &str) -> Parsed<'_, (&str, &str)> {
+    const EXPECTED: &str = "a host name of letters, digits, `-`, `_` and `.`, others in punycode";
+    let (rest, label) = take_till(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+        .parse(input)
+        .map_err(|_: nom::Err<()>| Fault::new(ErrorKind::InvalidHost, input, EXPECTED))?;
+    if label.is_empty() || label.len() > 63 {
+        return Err(Fault::new(ErrorKind::InvalidHost, input, EXPECTED));
+    }
+    Ok((rest, label))
+}
+
+/// Refuses an authority that is empty or more than one name.
+fn plain<'a>(authority: &'a str, expected: &'static str) -> Parsed<'a, ()> {
+    if authority.is_empty() {
+        return Err(Fault::new(ErrorKind::MissingAuthority, authority, expected));
+    }
+    if authority.contains('@') {
+        return Err(userinfo(authority));
+    }
+    if authority.contains(':') && !authority.starts_with('[') {
+        return Err(port_on_bucket(authority));
+    }
+    Ok(())
+}
+
+fn port_on_bucket(authority: &str) -> Fault<'_> {
+    let at = authority.find(':').unwrap_or(0);
+    Fault::new(
+        ErrorKind::InvalidPort,
+        &authority[at..],
+        "a name without a port; an endpoint comes from the environment",
+    )
+}
+
+pub(crate) fn userinfo(authority: &str) -> Fault<'_> {
+    Fault::new(ErrorKind::Userinfo, authority, "no user name or password before the host")
+}
+
+const AZURE: &str = "container@account.dfs.core.windows.net, or a container";

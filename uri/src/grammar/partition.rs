@@ -1,0 +1,287 @@
+//! The partition list.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use nom::character::complete::digit1;
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::holds;
+use crate::nearest::nearest;
+use crate::partition::{PartitionField, Transform};
+
+/// `partition-spec = item *( "," item )`
+pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
+    let mut fields = Vec::new();
+    let mut rest = input;
+    loop {
+        let (after, field) = item(rest)?;
+        fields.push(field);
+        rest = match after.strip_prefix(',') {
+            Some(next) => next,
+            None if after.is_empty() => break,
+            None => {
+                let expected = "`,` or the end; a name with `, ( ) \"` or a space goes in quotes";
+                return Err(Fault::new(ErrorKind::PartitionSyntax, after, expected));
+            }
+        };
+    }
+    match clash(&fields) {
+        Some((second, kind)) => {
+            let expected = match kind {
+                ErrorKind::DuplicateField => "each transform of a column once",
+                _ => "one of year, month, day, hour of a column: the finest holds the others",
+            };
+            Err(Fault::new(kind, nth(input, second), expected))
+        }
+        None => Ok(fields),
+    }
+}
+
+/// `item = *SP ( transform *SP "(" arguments ")" / column ) *SP`
+fn item(input: &str) -> Parsed<'_, (&str, PartitionField)> {
+    let input = spaces(input);
+    let (rest, word) = plain(input);
+    let (rest, field) = match spaces(rest).strip_prefix('(') {
+        Some(arguments) if !word.is_empty() => call(input, word, arguments)?,
+        _ => {
+            let (rest, column) = column(input)?;
+            (rest, PartitionField::new(Transform::Identity, column))
+        }
+    };
+    Ok((spaces(rest), field))
+}
+
+/// `transform = "identity" / "bucket" / "truncate" / "year" / "month" / "day" / "hour"`
+///
+/// `arguments = *SP [ number *SP "," *SP ] column *SP`
+///
+/// The number goes with `bucket` and `truncate` alone.
+fn call<'a>(at: &'a str, name: &'a str, arguments: &'a str) -> Parsed<'a, (&'a str, PartitionField)> {
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let (simple, shape) = match () {
+        () if is("identity") => (Transform::Identity, "identity(column)"),
+        () if is("year") => (Transform::Year, "year(column)"),
+        () if is("month") => (Transform::Month, "month(column)"),
+        () if is("day") => (Transform::Day, "day(column)"),
+        () if is("hour") => (Transform::Hour, "hour(column)"),
+        () if is("bucket") => return numbered(arguments, Transform::Bucket, "bucket(N, column)"),
+        () if is("truncate") => {
+            return numbered(arguments, Transform::Truncate, "truncate(W, column)");
+        }
+        () => {
+            let fault = Fault::new(ErrorKind::UnknownTransform, at, SUPPORTED);
+            return Err(fault.nearest(nearest(name, TRANSFORMS)));
+        }
+    };
+    let (rest, column) = argument(arguments, shape)?;
+    Ok((close(rest, shape)?, PartitionField::new(simple, column)))
+}
+
+fn numbered<'a>(
+    arguments: &'a str,
+    transform: fn(u32) -> Transform,
+    shape: &'static str,
+) -> Parsed<'a, (&'a str, PartitionField)> {
+    let input = spaces(arguments);
+    let (rest, word) = plain(input);
+    let number = match number(word) {
+        Some(Ok(number)) => number,
+        Some(Err(())) => {
+            let expected = "a whole number from 1 to 2147483647";
+            return Err(Fault::new(ErrorKind::InvalidWidth, input, expected));
+        }
+        None => return Err(Fault::new(misplaced(input), input, shape)),
+    };
+    let rest = spaces(rest);
+    let Some(rest) = rest.strip_prefix(',') else {
+        return Err(Fault::new(ErrorKind::ArgumentCount, rest, shape));
+    };
+    let (rest, column) = argument(rest, shape)?;
+    Ok((close(rest, shape)?, PartitionField::new(transform(number), column)))
+}
+
+/// `number = 1*DIGIT`
+///
+/// From 1 to 2147483647. `None` for what is no number, an error for one out of range.
+fn number(word: &str) -> Option<Result<u32, ()>> {
+    let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
+    match digit1::<_, ()>(digits) {
+        Ok(("", _)) => {}
+        _ => return None,
+    }
+    crate::steps::add(word.len());
+    let in_range = |number: &u32| (1..=i32::MAX as u32).contains(number);
+    let number = word.bytes().all(|b| b.is_ascii_digit()).then(|| word.parse().ok());
+    Some(number.flatten().filter(in_range).ok_or(()))
+}
+
+/// What is wrong with arguments that do not start with a number.
+fn misplaced(input: &str) -> ErrorKind {
+    let Ok((rest, _)) = column(input) else {
+        let absent = input.is_empty() || input.starts_with([')', ',']);
+        return if absent { ErrorKind::ArgumentCount } else { ErrorKind::InvalidWidth };
+    };
+    match spaces(rest).strip_prefix(',') {
+        None => ErrorKind::ArgumentCount,
+        Some(rest) => {
+            let (rest, word) = plain(spaces(rest));
+            let swapped = number(word).is_some() && spaces(rest).starts_with(')');
+            if swapped { ErrorKind::ArgumentOrder } else { ErrorKind::InvalidWidth }
+        }
+    }
+}
+
+fn argument<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, (&'a str, String)> {
+    let input = spaces(input);
+    if input.starts_with([')', ',']) || input.is_empty() {
+        return Err(Fault::new(ErrorKind::ArgumentCount, input, shape));
+    }
+    let (rest, column) = column(input)?;
+    Ok((spaces(rest), column))
+}
+
+fn close<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, &'a str> {
+    match input.strip_prefix(')') {
+        Some(rest) => Ok(rest),
+        None if input.starts_with(',') => Err(Fault::new(ErrorKind::ArgumentCount, input, shape)),
+        None => Err(Fault::new(ErrorKind::PartitionSyntax, input, "`)`")),
+    }
+}
+
+/// `column = name *( "." name )`
+///
+/// `name = 1*plain-char / quoted`
+pub(crate) fn column(input: &str) -> Parsed<'_, (&str, String)> {
+    let (rest, bare) = plain(input);
+    if !rest.starts_with('"') && has_names(bare) {
+        return Ok((rest, bare.into()));
+    }
+    let mut column = String::new();
+    let mut rest = input;
+    loop {
+        if rest.starts_with('"') {
+            rest = quoted(rest, &mut column)?;
+        } else {
+            // Each name is looked at by itself: looking for the end of the whole column from every
+            // dot would be quadratic.
+            let end = rest.bytes().position(|b| b == b'.' || ends_plain(b)).unwrap_or(rest.len());
+            crate::steps::add(end);
+            if end == 0 {
+                let expected = "a column name; one with `, ( ) \"` or a space goes in quotes";
+                return Err(Fault::new(ErrorKind::MissingColumn, rest, expected));
+            }
+            column.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        match rest.strip_prefix('.') {
+            Some(next) => rest = next,
+            None => return Ok((rest, column)),
+        }
+        column.push('.');
+    }
+}
+
+/// `quoted = DQUOTE 1*( quoted-char / DQUOTE DQUOTE ) DQUOTE`
+///
+/// `quoted-char = %x20-21 / %x23-7E / %xA0-10FFFF`
+pub(crate) fn quoted<'a>(input: &'a str, name: &mut String) -> Parsed<'a, &'a str> {
+    let before = name.len();
+    let mut rest = &input[1..];
+    loop {
+        let Some(end) = rest.find('"') else {
+            return Err(Fault::new(ErrorKind::UnclosedQuote, input, "a closing double quote"));
+        };
+        crate::steps::add(end);
+        name.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(next) => {
+                name.push('"');
+                rest = next;
+            }
+            None if name.len() == before => {
+                let expected = "a column name between the quotes";
+                return Err(Fault::new(ErrorKind::MissingColumn, input, expected));
+            }
+            None => return Ok(rest),
+        }
+    }
+}
+
+/// `plain-char = %x21 / %x23-27 / %x2A-2B / %x2D-7E / %xA0-10FFFF`
+///
+/// Anything but space, `"`, `(`, `)`, `,` and control characters; a dot ends a name.
+fn plain_char(c: char) -> bool {
+    !matches!(c, ' ' | '"' | '(' | ')' | ',') && !c.is_control()
+}
+
+/// As [`plain_char`], by bytes: control characters are refused before this.
+fn ends_plain(b: u8) -> bool {
+    matches!(b, b' ' | b'"' | b'(' | b')' | b',')
+}
+
+fn plain(input: &str) -> (&str, &str) {
+    let end = input.bytes().position(ends_plain).unwrap_or(input.len());
+    crate::steps::add(end);
+    let (word, rest) = input.split_at(end);
+    (rest, word)
+}
+
+/// Whether `column` needs no quotes.
+pub(crate) fn is_plain(column: &str) -> bool {
+    has_names(column) && column.chars().all(plain_char)
+}
+
+/// Whether there is a name before, after and between the dots.
+fn has_names(column: &str) -> bool {
+    let bytes = column.as_bytes();
+    let dotted = holds(column, b'.');
+    !bytes.is_empty()
+        && (!dotted
+            || (bytes[0] != b'.'
+                && bytes[bytes.len() - 1] != b'.'
+                && !bytes.windows(2).any(|pair| pair == b"..")))
+}
+
+fn spaces(input: &str) -> &str {
+    let end = input.bytes().position(|b| b != b' ').unwrap_or(input.len());
+    crate::steps::add(end);
+    &input[end..]
+}
+
+/// The first field that repeats an earlier one, and how.
+fn clash(fields: &[PartitionField]) -> Option<(usize, ErrorKind)> {
+    // What may be taken of a column once: time transforms count as one.
+    fn key(field: &PartitionField) -> (&str, Transform) {
+        let transform = field.transform();
+        (field.column(), if transform.is_time() { Transform::Year } else { transform })
+    }
+    let second = if fields.len() <= FEW {
+        (1..fields.len()).find(|i| fields[..*i].iter().any(|f| key(f) == key(&fields[*i])))?
+    } else {
+        let mut seen = BTreeSet::new();
+        fields.iter().position(|field| !seen.insert(key(field)))?
+    };
+    let repeated = fields[..second].contains(&fields[second]);
+    Some((second, if repeated { ErrorKind::DuplicateField } else { ErrorKind::RedundantField }))
+}
+
+/// The input from item number `n` on, which is known to be there.
+fn nth(input: &str, n: usize) -> &str {
+    let mut rest = input;
+    for _ in 0..n {
+        match item(rest) {
+            Ok((after, _)) => rest = after.strip_prefix(',').unwrap_or(after),
+            Err(_) => break,
+        }
+    }
+    spaces(rest)
+}
+
+/// Up to here comparing all pairs is quicker than keeping a set.
+const FEW: usize = 8;
+
+const SUPPORTED: &str = "one of identity, bucket, truncate, year, month, day, hour";
+const TRANSFORMS: [&str; 7] = ["identity", "bucket", "truncate", "year", "month", "day", "hour"];

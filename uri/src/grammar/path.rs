@@ -1,0 +1,141 @@
+//! Path segments, and the names and locations they make.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use nom::Parser;
+use nom::sequence::preceded;
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::scheme::Store;
+use crate::grammar::{Hierarchy, holds, percent, till_either, word};
+
+/// `path = *( "/" segment )`
+///
+/// Checks every segment.
+pub(crate) fn path(path: &str) -> Parsed<'_, ()> {
+    segments(path).try_for_each(|raw| segment(raw).map(drop))
+}
+
+/// What stands after each slash, undecoded.
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = path;
+    core::iter::from_fn(move || {
+        let (after, segment) = preceded(word("/"), till_either(b'/', b'/')).parse(rest).ok()?;
+        rest = after;
+        Some(segment)
+    })
+}
+
+/// `segment = 1*( segment-char / pct-encoded )`
+///
+/// `segment-char = %x20-22 / %x24 / %x26-2E / %x30-3E / %x40-7E / %xA0-10FFFF`
+///
+/// Not `.` or `..`, once decoded.
+pub(crate) fn segment(raw: &str) -> Parsed<'_, Cow<'_, str>> {
+    if raw.is_empty() {
+        return Err(Fault::new(ErrorKind::EmptySegment, raw, "a name between slashes"));
+    }
+    let segment = percent::decode(raw)?;
+    if segment == "." || segment == ".." {
+        return Err(Fault::new(ErrorKind::DotSegment, raw, "a name other than `.` and `..`"));
+    }
+    Ok(segment)
+}
+
+/// The last two segments, undecoded, and what comes before them.
+pub(crate) fn last_two(path: &str) -> Option<(&str, &str, &str)> {
+    let (rest, last) = last(path)?;
+    let (rest, last_but_one) = self::last(rest)?;
+    Some((rest, last_but_one, last))
+}
+
+fn last(path: &str) -> Option<(&str, &str)> {
+    let slash = path.bytes().rposition(|b| b == b'/')?;
+    crate::steps::add(path.len() - slash);
+    Some((&path[..slash], &path[slash + 1..]))
+}
+
+/// `location = store "://" authority path`
+///
+/// The decoded text, as Iceberg stores it: a piece of the URI, unless something had to be decoded.
+pub(crate) fn location<'a>(
+    store: Store,
+    hierarchy: &Hierarchy<'a>,
+    path: &'a str,
+) -> Parsed<'a, Cow<'a, str>> {
+    let bucket = if store == Store::File { "" } else { hierarchy.authority };
+    if bucket == hierarchy.authority
+        && !holds(path, b'%')
+        && let Some(text) = hierarchy.since_prefix(store.prefix(), path)
+    {
+        self::path(path)?;
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut location = String::with_capacity(store.prefix().len() + bucket.len() + path.len());
+    location.push_str(store.prefix());
+    location.push_str(bucket);
+    for raw in segments(path) {
+        let segment = segment(raw)?;
+        if let Cow::Owned(text) = &segment
+            && let Some(at) = text.find('/')
+        {
+            let at = percent::encoded_offset(raw, at);
+            return Err(Fault::new(ErrorKind::EncodedSlash, &raw[at..], "no %2F in a location"));
+        }
+        location.push('/');
+        location.push_str(&segment);
+    }
+    Ok(Cow::Owned(location))
+}
+
+/// `namespace = level *( "." level )`
+///
+/// `level = 1*( undotted-char / pct-encoded )`
+///
+/// `undotted-char = %x20-22 / %x24 / %x26-2D / %x30-3E / %x40-7E / %xA0-10FFFF`
+///
+/// Split at the dots before decoding: a dot that is part of a level is `%2E`.
+pub(crate) fn namespace(raw: &str) -> Parsed<'_, Vec<String>> {
+    segment(raw)?;
+    let mut levels = Vec::with_capacity(1 + raw.bytes().filter(|b| *b == b'.').count());
+    for level in raw.split('.') {
+        if level.is_empty() {
+            return Err(Fault::new(ErrorKind::EmptyLevel, level, "a name between dots"));
+        }
+        levels.push(segment(level)?.into_owned());
+    }
+    Ok(levels)
+}
+
+/// `glue-database = level`
+pub(crate) fn glue_database(raw: &str) -> Parsed<'_, Cow<'_, str>> {
+    let name = glue_table(raw)?;
+    match raw.bytes().position(|b| b == b'.') {
+        Some(at) => Err(Fault::new(
+            ErrorKind::NestedNamespace,
+            &raw[at..],
+            "a database of one level; a dot that is part of its name is written %2E",
+        )),
+        None => Ok(name),
+    }
+}
+
+/// `glue-table = segment`
+///
+/// At most 255 characters, none of them upper case.
+pub(crate) fn glue_table(raw: &str) -> Parsed<'_, Cow<'_, str>> {
+    let name = segment(raw)?;
+    let suspect = name.bytes().fold(false, |found, b| found | b.is_ascii_uppercase() | (b >= 0x80));
+    if suspect && let Some(at) = name.find(char::is_uppercase) {
+        let at = percent::encoded_offset(raw, at);
+        return Err(Fault::new(ErrorKind::UpperCase, &raw[at..], "a lower-case name"));
+    }
+    if name.len() > LONGEST && name.chars().count() > LONGEST {
+        return Err(Fault::new(ErrorKind::NameTooLong, raw, "a name of 1 to 255 characters"));
+    }
+    Ok(name)
+}
+
+const LONGEST: usize = 255;

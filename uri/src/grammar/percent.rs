@@ -1,0 +1,131 @@
+//! Percent-encoding, both ways.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use nom::bytes::complete::{tag, take_while_m_n};
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str};
+use zeroize::Zeroize;
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::holds;
+use crate::secret::Secret;
+
+/// `pct-encoded = "%" HEXDIG HEXDIG`
+fn encoded(input: &str) -> IResult<&str, &str, ()> {
+    preceded(tag("%"), take_while_m_n(2, 2, |c: char| c.is_ascii_hexdigit())).parse(input)
+}
+
+/// Checks that each `%` starts an encoded byte.
+fn check(raw: &str) -> Parsed<'_, ()> {
+    let mut rest = raw;
+    while let Some(at) = rest.find('%') {
+        rest = &rest[at..];
+        rest = match encoded(rest) {
+            Ok((after, _)) => after,
+            Err(_) => return Err(Fault::new(ErrorKind::PercentEncoding, rest, HEX)),
+        };
+    }
+    crate::steps::add(raw.len());
+    Ok(())
+}
+
+/// Decodes once. A text without `%` is borrowed.
+///
+/// A control character that comes out is refused.
+#[inline]
+pub(crate) fn decode(raw: &str) -> Parsed<'_, Cow<'_, str>> {
+    if holds(raw, b'%') { decode_encoded(raw).map(Cow::Owned) } else { Ok(Cow::Borrowed(raw)) }
+}
+
+fn decode_encoded(raw: &str) -> Parsed<'_, String> {
+    check(raw)?;
+    let mut bytes = Vec::with_capacity(raw.len());
+    bytes.extend(percent_decode_str(raw));
+    match String::from_utf8(bytes) {
+        Ok(text) => match text.find(char::is_control) {
+            Some(at) => Err(control(&raw[encoded_offset(raw, at)..])),
+            None => Ok(text),
+        },
+        Err(error) => {
+            let at = encoded_offset(raw, error.utf8_error().valid_up_to());
+            Err(Fault::new(ErrorKind::NotUtf8, &raw[at..], UTF8))
+        }
+    }
+}
+
+/// Decodes once, leaving no copy behind.
+pub(crate) fn decode_secret(raw: &str) -> Parsed<'_, Secret> {
+    check(raw)?;
+    // The buffer is never grown, and kept whole: a copy left in freed memory would not be zeroed.
+    let mut bytes = Vec::with_capacity(raw.len());
+    bytes.extend(percent_decode_str(raw));
+    match String::from_utf8(bytes) {
+        Ok(text) => {
+            let secret = Secret::new(text);
+            if secret.expose().contains(char::is_control) {
+                return Err(control(raw));
+            }
+            Ok(secret)
+        }
+        Err(error) => {
+            error.into_bytes().zeroize();
+            Err(Fault::new(ErrorKind::NotUtf8, raw, UTF8))
+        }
+    }
+}
+
+/// Where in `raw` the byte stands that comes out as byte `decoded`.
+pub(crate) fn encoded_offset(raw: &str, decoded: usize) -> usize {
+    let bytes = raw.as_bytes();
+    let mut at = 0;
+    for _ in 0..decoded {
+        at += match bytes.get(at) {
+            Some(b'%') => 3,
+            Some(_) => 1,
+            None => break,
+        };
+    }
+    crate::steps::add(at);
+    at.min(raw.len())
+}
+
+fn control(at: &str) -> Fault<'_> {
+    Fault::new(ErrorKind::ControlCharacter, at, "printable characters")
+}
+
+const HEX: &str = "two hexadecimal digits after `%`; a percent sign is written %25";
+const UTF8: &str = "percent-encoded utf-8";
+
+/// Kept raw in paths: letters, digits and `- . _ ~ ! $ & ' ( ) * + , ; = : @ /`.
+pub(crate) const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// A single segment, in which a slash is part of the name.
+pub(crate) const SEGMENT: &AsciiSet = &PATH.add(b'/');
+
+/// A level of a dotted name, in which a dot is part of the name too.
+pub(crate) const LEVEL: &AsciiSet = &SEGMENT.add(b'.');
+
+/// A path that holds percent-encoding already; the brackets of an IPv6 host stay.
+pub(crate) const URL: &AsciiSet = &PATH.remove(b'%').remove(b'[').remove(b']');
+
+/// A query value: `&` would end it, everything else a path may hold stays raw, and so does `?`.
+pub(crate) const VALUE: &AsciiSet = &PATH.add(b'&').remove(b'?');

@@ -1,0 +1,253 @@
+//! Query parameters: which there are, who takes them, and how they are split.
+
+use alloc::format;
+
+use nom::combinator::opt;
+use nom::sequence::preceded;
+use nom::{IResult, Parser};
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::{Hierarchy, percent, till, till_either, word};
+use crate::nearest::nearest;
+
+/// A parameter that some form knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Param {
+    Region,
+    Account,
+    RoleArn,
+    Warehouse,
+    Credential,
+    Token,
+    Scope,
+    Oauth2ServerUri,
+    AccessDelegation,
+    AwsAccessKeyId,
+    AwsSecretAccessKey,
+    AwsSessionToken,
+    Partition,
+    Mode,
+}
+
+impl Param {
+    pub(crate) const ALL: [Self; COUNT] = [
+        Self::Region,
+        Self::Account,
+        Self::RoleArn,
+        Self::Warehouse,
+        Self::Credential,
+        Self::Token,
+        Self::Scope,
+        Self::Oauth2ServerUri,
+        Self::AccessDelegation,
+        Self::AwsAccessKeyId,
+        Self::AwsSecretAccessKey,
+        Self::AwsSessionToken,
+        Self::Partition,
+        Self::Mode,
+    ];
+
+    /// `parameter-name = %s"region" / %s"account" / %s"role_arn" / %s"warehouse" / %s"mode"`
+    ///
+    /// `parameter-name =/ %s"credential" / %s"token" / %s"scope" / %s"partition"`
+    ///
+    /// `parameter-name =/ %s"oauth2_server_uri" / %s"access_delegation"`
+    ///
+    /// `parameter-name =/ %s"aws_access_key_id" / %s"aws_secret_access_key" / %s"aws_session_token"`
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "region" => Self::Region,
+            "account" => Self::Account,
+            "role_arn" => Self::RoleArn,
+            "warehouse" => Self::Warehouse,
+            "credential" => Self::Credential,
+            "token" => Self::Token,
+            "scope" => Self::Scope,
+            "oauth2_server_uri" => Self::Oauth2ServerUri,
+            "access_delegation" => Self::AccessDelegation,
+            "aws_access_key_id" => Self::AwsAccessKeyId,
+            "aws_secret_access_key" => Self::AwsSecretAccessKey,
+            "aws_session_token" => Self::AwsSessionToken,
+            "partition" => Self::Partition,
+            "mode" => Self::Mode,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Region => "region",
+            Self::Account => "account",
+            Self::RoleArn => "role_arn",
+            Self::Warehouse => "warehouse",
+            Self::Credential => "credential",
+            Self::Token => "token",
+            Self::Scope => "scope",
+            Self::Oauth2ServerUri => "oauth2_server_uri",
+            Self::AccessDelegation => "access_delegation",
+            Self::AwsAccessKeyId => "aws_access_key_id",
+            Self::AwsSecretAccessKey => "aws_secret_access_key",
+            Self::AwsSessionToken => "aws_session_token",
+            Self::Partition => "partition",
+            Self::Mode => "mode",
+        }
+    }
+
+    /// Whether `form` takes it.
+    fn belongs_to(self, form: Form) -> bool {
+        match self {
+            Self::Account | Self::RoleArn => form == Form::Glue,
+            Self::Region | Self::AwsAccessKeyId | Self::AwsSecretAccessKey | Self::AwsSessionToken => {
+                form != Form::Root
+            }
+            Self::Warehouse
+            | Self::Credential
+            | Self::Token
+            | Self::Scope
+            | Self::Oauth2ServerUri
+            | Self::AccessDelegation => form == Form::Rest,
+            Self::Partition | Self::Mode => true,
+        }
+    }
+
+    /// Whether the value is never shown.
+    pub(crate) fn is_secret(self) -> bool {
+        matches!(
+            self,
+            Self::Credential
+                | Self::Token
+                | Self::AwsAccessKeyId
+                | Self::AwsSecretAccessKey
+                | Self::AwsSessionToken
+        )
+    }
+
+    /// Whether the value may be a URI, and so hold userinfo.
+    pub(crate) fn is_uri(self) -> bool {
+        matches!(self, Self::Warehouse | Self::Oauth2ServerUri)
+    }
+}
+
+const COUNT: usize = 14;
+
+/// A form of destination, as far as its parameters are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Glue,
+    Rest,
+    Root,
+}
+
+impl Form {
+    fn known(self) -> &'static str {
+        match self {
+            Self::Glue => GLUE,
+            Self::Rest => REST,
+            Self::Root => "one of partition, mode",
+        }
+    }
+}
+
+/// What a destination is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Write,
+    Scan,
+}
+
+/// The values of the parameters that were given, undecoded and not empty.
+pub(crate) struct Params<'a> {
+    values: [Option<&'a str>; COUNT],
+    end: &'a str,
+}
+
+impl<'a> Params<'a> {
+    pub(crate) fn get(&self, param: Param) -> Option<&'a str> {
+        self.values[param as usize]
+    }
+
+    /// The value of a parameter the form cannot do without.
+    pub(crate) fn require(&self, param: Param, why: &'static str) -> Parsed<'a, &'a str> {
+        self.get(param).ok_or_else(|| Fault::new(ErrorKind::MissingParameter, self.end, why))
+    }
+
+    /// Where a missing parameter is missed.
+    pub(crate) fn end(&self) -> &'a str {
+        self.end
+    }
+}
+
+/// `query = parameter *( "&" parameter )`
+pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose) -> Parsed<'a, Params<'a>> {
+    let mut params = Params { values: [None; COUNT], end: hierarchy.end };
+    let mut rest = hierarchy.query;
+    while let Some(input) = rest {
+        let Ok((after, (raw_name, value))) = parameter(input) else {
+            return Err(Fault::new(ErrorKind::EmptyParameter, input, form.known()));
+        };
+        let param = known(raw_name, input, form)?;
+        if purpose == Purpose::Scan && matches!(param, Param::Partition | Param::Mode) {
+            let expected = "no partition and no mode: both belong to writes";
+            return Err(Fault::new(ErrorKind::NotForScan, input, expected));
+        }
+        let Some(value) = value.filter(|value| !value.is_empty()) else {
+            let at = &input[raw_name.len() + value.map_or(0, |_| 1)..];
+            return Err(Fault::new(ErrorKind::EmptyValue, at, "`=` and a value"));
+        };
+        let slot = &mut params.values[param as usize];
+        if slot.is_some() {
+            return Err(Fault::new(ErrorKind::DuplicateParameter, input, "each parameter once"));
+        }
+        *slot = Some(value);
+        rest = after.strip_prefix('&');
+    }
+    Ok(params)
+}
+
+/// `parameter = parameter-name "=" value`
+///
+/// `value = 1*( value-char / pct-encoded )`
+///
+/// `value-char = %x20-22 / %x24 / %x27-7E / %xA0-10FFFF`
+///
+/// The value starts after the first `=` and ends before the next `&`.
+fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
+    (till_either(b'=', b'&'), opt(preceded(word("="), till_either(b'&', b'&')))).parse(input)
+}
+
+/// The parameter of that name, if `form` takes it.
+fn known<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
+    if raw.is_empty() {
+        return Err(Fault::new(ErrorKind::EmptyParameter, input, form.known()));
+    }
+    // Hardly ever is a name encoded.
+    let param = match Param::from_name(raw) {
+        Some(param) => param,
+        None => decoded(raw, input, form)?,
+    };
+    if param.belongs_to(form) {
+        return Ok(param);
+    }
+    let owner = match (param.belongs_to(Form::Glue), param.belongs_to(Form::Rest)) {
+        (true, false) => "iceberg+glue+s3://",
+        (false, true) => "iceberg+rest+https://",
+        _ => "iceberg+glue+s3:// and iceberg+rest+https://",
+    };
+    let expected = format!("{}; `{}` belongs to {owner}", form.known(), param.name());
+    Err(Fault::new(ErrorKind::ForeignParameter, input, expected))
+}
+
+fn decoded<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
+    let name = percent::decode(raw)?;
+    Param::from_name(&name).ok_or_else(|| {
+        let names = Param::ALL.iter().filter(|param| param.belongs_to(form));
+        let nearest = nearest(&name, names.map(|param| param.name()));
+        Fault::new(ErrorKind::UnknownParameter, input, form.known()).nearest(nearest)
+    })
+}
+
+const GLUE: &str = "one of region, account, role_arn, aws_access_key_id, aws_secret_access_key, \
+    aws_session_token, partition, mode";
+const REST: &str = "one of warehouse, credential, token, scope, oauth2_server_uri, \
+    access_delegation, region, aws_access_key_id, aws_secret_access_key, aws_session_token, \
+    partition, mode";

@@ -1,0 +1,156 @@
+//! Schemes of destinations and of storage locations.
+
+use nom::branch::alt;
+use nom::combinator::value;
+use nom::sequence::{preceded, terminated};
+use nom::{IResult, Parser};
+
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::any_case;
+use crate::nearest::nearest;
+
+/// What a destination's scheme says of the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Glue,
+    Rest(Http),
+    Root(Store),
+    Local,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Http {
+    Plain,
+    Tls,
+}
+
+impl Http {
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Plain => "http://",
+            Self::Tls => "https://",
+        }
+    }
+}
+
+/// A kind of storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    S3,
+    S3a,
+    Gs,
+    Abfs,
+    Abfss,
+    Az,
+    File,
+}
+
+impl Store {
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::S3 => "s3://",
+            Self::S3a => "s3a://",
+            Self::Gs => "gs://",
+            Self::Abfs => "abfs://",
+            Self::Abfss => "abfss://",
+            Self::Az => "az://",
+            Self::File => "file://",
+        }
+    }
+}
+
+/// `scheme = "iceberg+glue+s3" / "iceberg+rest+" http / "iceberg+file+" store / "iceberg+local"`
+pub(crate) fn destination(input: &str) -> Parsed<'_, (&str, Scheme)> {
+    preceded(
+        any_case("iceberg+"),
+        terminated(
+            alt((
+                value(Scheme::Glue, any_case("glue+s3")),
+                preceded(any_case("rest+"), http).map(Scheme::Rest),
+                preceded(any_case("file+"), store).map(Scheme::Root),
+                value(Scheme::Local, any_case("local")),
+            )),
+            any_case("://"),
+        ),
+    )
+    .parse(input)
+    .map_err(|_: nom::Err<()>| unknown(input))
+}
+
+/// `http = "https" / "http"`
+fn http(input: &str) -> IResult<&str, Http, ()> {
+    alt((value(Http::Tls, any_case("https")), value(Http::Plain, any_case("http")))).parse(input)
+}
+
+/// `store = "s3a" / "s3" / "gs" / "abfss" / "abfs" / "az" / "file"`
+fn store(input: &str) -> IResult<&str, Store, ()> {
+    alt((
+        value(Store::S3a, any_case("s3a")),
+        value(Store::S3, any_case("s3")),
+        value(Store::Gs, any_case("gs")),
+        value(Store::Abfss, any_case("abfss")),
+        value(Store::Abfs, any_case("abfs")),
+        value(Store::Az, any_case("az")),
+        value(Store::File, any_case("file")),
+    ))
+    .parse(input)
+}
+
+/// The storage scheme that `input` starts with, and what follows `://`.
+pub(crate) fn storage(input: &str) -> Option<(&str, Store)> {
+    terminated(store, any_case("://")).parse(input).ok()
+}
+
+/// The HTTP scheme that `input` starts with, and what follows `://`.
+pub(crate) fn web(input: &str) -> Option<(&str, Http)> {
+    terminated(http, any_case("://")).parse(input).ok()
+}
+
+/// What comes before the first colon, if it is spelt like a scheme.
+pub(crate) fn any(input: &str) -> Option<&str> {
+    let (scheme, _) = input.get(..input.len().min(LONGEST)).unwrap_or(input).split_once(':')?;
+    let mut bytes = scheme.bytes();
+    (bytes.next()?.is_ascii_alphabetic() && bytes.all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
+        .then_some(scheme)
+}
+
+fn unknown(input: &str) -> Fault<'_> {
+    let fault = Fault::new(ErrorKind::UnknownScheme, input, DESTINATIONS);
+    let Some(scheme) = any(input) else {
+        return fault;
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    let (store, candidates) = match scheme.strip_prefix("iceberg+file+") {
+        Some(store) => (store, &SHORT[..STORES]),
+        None => (&*scheme, &SHORT[..]),
+    };
+    let short = nearest(store, candidates.iter().map(|(short, _)| *short));
+    match candidates.iter().find(|(candidate, _)| short == Some(candidate)) {
+        Some((_, destination)) => fault.nearest(Some(destination)),
+        None => fault.nearest(nearest(&scheme, CATALOGS)),
+    }
+}
+
+const LONGEST: usize = 40;
+
+const DESTINATIONS: &str = "iceberg+glue+s3://, iceberg+rest+https://, iceberg+file+{s3,s3a,gs,\
+    abfs,abfss,az,file}:// or iceberg+local:///";
+
+const CATALOGS: [&str; 4] = ["iceberg+glue+s3", "iceberg+rest+https", "iceberg+rest+http", "iceberg+local"];
+
+/// Schemes people write without the part that says which catalog is meant, stores first.
+const SHORT: [(&str, &str); 12] = [
+    ("s3", "iceberg+file+s3"),
+    ("s3a", "iceberg+file+s3a"),
+    ("gs", "iceberg+file+gs"),
+    ("abfs", "iceberg+file+abfs"),
+    ("abfss", "iceberg+file+abfss"),
+    ("az", "iceberg+file+az"),
+    ("file", "iceberg+local"),
+    ("https", "iceberg+rest+https"),
+    ("http", "iceberg+rest+http"),
+    ("iceberg+rest", "iceberg+rest+https"),
+    ("iceberg+glue", "iceberg+glue+s3"),
+    ("iceberg+s3", "iceberg+file+s3"),
+];
+const STORES: usize = 7;

@@ -1,0 +1,277 @@
+//! Values of query parameters.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use nom::Parser;
+
+use crate::access::AccessDelegation;
+use crate::destination::Mode;
+use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::query::{Param, Params};
+use crate::grammar::scheme::{self, Store};
+use crate::grammar::{authority, holds, partition, path, percent, till_either, word};
+use crate::nearest::nearest;
+use crate::partition::PartitionField;
+use crate::secret::{AwsCredentials, ClientCredential, REDACTED, Secret};
+
+/// `region = 1*64( ALPHA / DIGIT / "-" )`
+pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    checked(params, Param::Region, "a region such as us-east-1", |text| {
+        text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    })
+}
+
+/// `account = account-id [ ":" 1*( ALPHA / DIGIT / "-" / "_" / "." / "/" ) ]`
+///
+/// `account-id = 12DIGIT`
+pub(crate) fn account<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    checked(params, Param::Account, ACCOUNT, is_account)
+}
+
+/// Whether `text` is a Glue catalog id.
+pub(crate) fn is_account(text: &str) -> bool {
+    let Some((id, catalog)) = text.split_at_checked(12) else {
+        return false;
+    };
+    let name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+    };
+    is_account_id(id)
+        && (catalog.is_empty()
+            || catalog.strip_prefix(':').is_some_and(|catalog| catalog.split('/').all(name)))
+}
+
+fn is_account_id(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `role-arn = %s"arn:" 1*( ALPHA / "-" ) %s":iam::" account-id %s":role/" 1*role-char`
+///
+/// `role-char = ALPHA / DIGIT / "+" / "=" / "," / "." / "@" / "_" / "-" / "/"`
+pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    checked(params, Param::RoleArn, "a role such as arn:aws:iam::123456789012:role/name", |text| {
+        let parts =
+            (word("arn:"), till_either(b':', b':'), word(":iam::"), till_either(b':', b':'), word(":role/"));
+        let Ok((name, (_, partition, _, account, _))) = { parts }.parse(text) else {
+            return false;
+        };
+        let role_char = |b: u8| b.is_ascii_alphanumeric() || b"+=,.@_-/".contains(&b);
+        text.len() <= 2048
+            && !partition.is_empty()
+            && partition.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-')
+            && is_account_id(account)
+            && !name.is_empty()
+            && !name.ends_with('/')
+            && name.bytes().all(role_char)
+    })
+}
+
+/// `warehouse = location / 1*char`
+///
+/// A text with `://` is a location and is checked as one; any other is the server's business.
+pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Cow<'a, str>> {
+    let raw = params.require(Param::Warehouse, "warehouse=, a name or a storage location")?;
+    let text = percent::decode(raw)?;
+    if !holds(&text, b':') {
+        return Ok(text);
+    }
+    let Some((rest, store)) = scheme::storage(&text) else {
+        // `file:/path` would otherwise pass for a name.
+        let file = scheme::any(&text).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"));
+        if file || text.contains("://") {
+            let expected = "a name, or a location in s3, s3a, gs, abfs, abfss, az or file";
+            return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
+        }
+        return Ok(text);
+    };
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (bucket, tail) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let known = authority::store(store, bucket).and_then(|()| {
+        if store == Store::File && tail.is_empty() {
+            return Err(Fault::new(ErrorKind::MissingSegment, tail, "the path of a folder"));
+        }
+        // Decoded already: only segments that no encoding could mend are looked for.
+        let mut segments = tail.split('/').skip(1);
+        let wrong = segments.find(|segment| matches!(*segment, "" | "." | ".."));
+        wrong.map_or(Ok(()), |segment| path::segment(segment).map(drop))
+    });
+    if let Err(fault) = known {
+        let at = percent::encoded_offset(raw, nom::Offset::offset(&*text, fault.at));
+        return Err(fault.moved(&raw[at..]));
+    }
+    if store != Store::File && text.starts_with(store.prefix()) && !text.ends_with('/') {
+        return Ok(text);
+    }
+    let mut location = String::with_capacity(text.len());
+    location.push_str(store.prefix());
+    if store != Store::File {
+        location.push_str(bucket);
+    }
+    location.push_str(tail);
+    Ok(Cow::Owned(location))
+}
+
+/// `credential = [ client-id ":" ] client-secret`
+///
+/// `client-id = 1*( %x20-39 / %x3B-7E / %xA0-10FFFF )`
+///
+/// `client-secret = 1*char`
+pub(crate) fn credential<'a>(params: &Params<'a>) -> Parsed<'a, Option<ClientCredential>> {
+    let Some(raw) = params.get(Param::Credential) else {
+        return Ok(None);
+    };
+    match ClientCredential::split(secret_value(raw)?) {
+        Some(credential) => Ok(Some(credential)),
+        None => {
+            let expected = "client_id:client_secret, or a client secret alone";
+            Err(Fault::new(ErrorKind::EmptyValue, raw, expected))
+        }
+    }
+}
+
+/// `token = 1*char`
+pub(crate) fn token<'a>(params: &Params<'a>) -> Parsed<'a, Option<Secret>> {
+    params.get(Param::Token).map(secret_value).transpose()
+}
+
+/// `scope = scope-token *( " " scope-token )`
+///
+/// `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`
+pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    checked(params, Param::Scope, "OAuth2 scopes, separated by single spaces", |text| {
+        text.split(' ').all(|token| {
+            !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\')
+        })
+    })
+}
+
+/// `oauth2-server-uri = http "://" http-authority path [ "?" value ]`
+///
+/// Kept as it is given.
+pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    let Some(raw) = params.get(Param::Oauth2ServerUri) else {
+        return Ok(None);
+    };
+    let text = percent::decode(raw)?;
+    let Some((rest, _)) = scheme::web(&text) else {
+        let expected = "an address with https:// or http://";
+        return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
+    };
+    let host = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    let known =
+        authority::http(host).and_then(|_| match text.find(|c: char| c == '#' || !c.is_ascii_graphic()) {
+            Some(at) => Err(Fault::new(
+                ErrorKind::InvalidValue,
+                &text[at..],
+                "an address without fragment, spaces and non-ascii characters",
+            )),
+            None => Ok(()),
+        });
+    if let Err(fault) = known {
+        let at = percent::encoded_offset(raw, nom::Offset::offset(&*text, fault.at));
+        return Err(fault.moved(&raw[at..]));
+    }
+    Ok(Some(text))
+}
+
+/// `access-delegation = %s"none" / delegation *1( "," delegation )`
+///
+/// `delegation = %s"vended-credentials" / %s"remote-signing"`
+pub(crate) fn access_delegation<'a>(params: &Params<'a>) -> Parsed<'a, AccessDelegation> {
+    let Some(raw) = params.get(Param::AccessDelegation) else {
+        return Ok(AccessDelegation::default());
+    };
+    let text = percent::decode(raw)?;
+    AccessDelegation::from_text(&text).ok_or_else(|| {
+        let expected = "vended-credentials, remote-signing, both with a comma, or none";
+        let nearest = nearest(&text, ["vended-credentials", "remote-signing", "none"]);
+        Fault::new(ErrorKind::InvalidValue, raw, expected).nearest(nearest)
+    })
+}
+
+/// `aws-value = 1*char`
+///
+/// Of `aws_access_key_id`, `aws_secret_access_key` and `aws_session_token`: none, the first two, or
+/// all.
+pub(crate) fn aws_credentials<'a>(params: &Params<'a>) -> Parsed<'a, Option<AwsCredentials>> {
+    let id = params.get(Param::AwsAccessKeyId);
+    let key = params.get(Param::AwsSecretAccessKey);
+    let token = params.get(Param::AwsSessionToken);
+    let (id, key) = match (id, key) {
+        (Some(id), Some(key)) => (id, key),
+        (None, None) if token.is_none() => return Ok(None),
+        (None, _) => {
+            let expected = "aws_access_key_id= beside the other credentials";
+            return Err(Fault::new(ErrorKind::MissingParameter, params.end(), expected));
+        }
+        (Some(_), None) => {
+            let expected = "aws_secret_access_key= beside the access key id";
+            return Err(Fault::new(ErrorKind::MissingParameter, params.end(), expected));
+        }
+    };
+    Ok(Some(AwsCredentials {
+        access_key_id: secret_value(id)?,
+        secret_access_key: secret_value(key)?,
+        session_token: token.map(secret_value).transpose()?,
+    }))
+}
+
+/// `partition = partition-spec`
+pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionField>> {
+    let Some(raw) = params.get(Param::Partition) else {
+        return Ok(Vec::new());
+    };
+    match percent::decode(raw)? {
+        Cow::Borrowed(text) => partition::spec(text),
+        Cow::Owned(text) => partition::spec(&text).map_err(|fault| {
+            let at = percent::encoded_offset(raw, nom::Offset::offset(text.as_str(), fault.at));
+            fault.moved(&raw[at..])
+        }),
+    }
+}
+
+/// As [`mode`], if the parameter is given.
+pub(crate) fn mode_or_default<'a>(params: &Params<'a>) -> Parsed<'a, Mode> {
+    match params.get(Param::Mode) {
+        Some(raw) => mode(&percent::decode(raw)?).map_err(|fault| fault.moved(raw)),
+        None => Ok(Mode::default()),
+    }
+}
+
+/// `mode = %s"append" / %s"overwrite"`
+pub(crate) fn mode(text: &str) -> Parsed<'_, Mode> {
+    match text {
+        "append" => Ok(Mode::Append),
+        "overwrite" => Ok(Mode::Overwrite),
+        _ => {
+            let fault = Fault::new(ErrorKind::InvalidValue, text, "append or overwrite");
+            Err(fault.nearest(nearest(text, ["append", "overwrite"])))
+        }
+    }
+}
+
+fn secret_value(raw: &str) -> Parsed<'_, Secret> {
+    let secret = percent::decode_secret(raw)?;
+    if secret.expose() == REDACTED {
+        let expected = "the secret itself: a redacted form does not hold it";
+        return Err(Fault::new(ErrorKind::RedactedSecret, raw, expected));
+    }
+    Ok(secret)
+}
+
+fn checked<'a>(
+    params: &Params<'a>,
+    param: Param,
+    expected: &'static str,
+    accept: impl FnOnce(&str) -> bool,
+) -> Parsed<'a, Option<Cow<'a, str>>> {
+    let Some(raw) = params.get(param) else {
+        return Ok(None);
+    };
+    let text = percent::decode(raw)?;
+    if accept(&text) { Ok(Some(text)) } else { Err(Fault::new(ErrorKind::InvalidValue, raw, expected)) }
+}
+
+const ACCOUNT: &str = "twelve digits, or twelve digits and a catalog: 123456789012:s3tablescatalog/bucket";

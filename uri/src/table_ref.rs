@@ -1,0 +1,357 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::destination::{self, Destination};
+use crate::error::{ErrorKind, Fault, ParseError, Parsed};
+use crate::grammar::query::{Param, Purpose};
+use crate::grammar::scheme::{self, Store};
+use crate::grammar::{self, authority, partition, path, percent, value};
+use crate::mask::Text;
+use crate::nearest::nearest;
+use crate::partition::quoted;
+use crate::secret::Secret;
+use crate::write::UriWriter;
+
+/// A table to scan.
+///
+/// | text | is |
+/// |---|---|
+/// | `sales.orders`, `"odd name".orders` | [`Name`](TableRef::Name), in a catalog given elsewhere |
+/// | `glue://123456789012/sales/orders`, `glue:///sales/orders` | [`Glue`](TableRef::Glue) |
+/// | `s3://lake/orders`, `/data/orders`, `file:/data/orders` | [`Root`](TableRef::Root) |
+/// | any of those ending in `.metadata.json` | [`Metadata`](TableRef::Metadata) |
+/// | `iceberg+…` | [`Destination`](TableRef::Destination), without `partition` and `mode` |
+///
+/// Locations are taken byte for byte, as Iceberg stores them: nothing in them is decoded, and `?`,
+/// `#` and `%` are characters like others.
+///
+/// ```
+/// use calve_uri::TableRef;
+///
+/// assert_eq!(
+///     "/data/my lake/orders".parse::<TableRef>()?,
+///     TableRef::Root { location: "file:///data/my lake/orders".into() },
+/// );
+/// # Ok::<(), calve_uri::ParseError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one per scan, and a box would be in the way of matching"
+)]
+pub enum TableRef {
+    /// A name in a catalog.
+    Name {
+        /// The levels above the table, at least one.
+        namespace: Vec<String>,
+        /// The table's name.
+        table: String,
+    },
+    /// A table in AWS Glue.
+    Glue {
+        /// The Glue catalog id; the caller's own account when absent.
+        account: Option<String>,
+        /// The database: one level, lower case, 1 to 255 characters.
+        database: String,
+        /// The table's name: lower case, 1 to 255 characters.
+        table: String,
+    },
+    /// The root folder of a table.
+    Root {
+        /// Without a slash at the end; local ones with three slashes.
+        location: String,
+    },
+    /// One metadata file of a table.
+    Metadata {
+        /// Of the file; local ones with three slashes.
+        location: String,
+    },
+    /// The table that a destination names.
+    Destination(Destination),
+}
+
+impl TableRef {
+    /// The whole text, secrets of a destination included.
+    #[must_use]
+    pub fn to_uri_with_secrets(&self) -> Secret {
+        match self {
+            Self::Destination(destination) => destination.to_uri_with_secrets(),
+            _ => Secret::new(self.to_string()),
+        }
+    }
+}
+
+/// `table-ref = destination / glue-table-ref / table-location / table-path / table-name`
+fn table_ref(input: &str) -> Parsed<'_, TableRef> {
+    grammar::characters(input)?;
+    if input.starts_with('/') {
+        return local(input, input);
+    }
+    if let Some((rest, store)) = scheme::storage(input) {
+        return stored(store, input, rest);
+    }
+    match scheme::any(input) {
+        Some(scheme) if starts_with_ignore_case(scheme, "iceberg+") => {
+            destination::destination(input, Purpose::Scan).map(TableRef::Destination)
+        }
+        Some(scheme) if scheme.eq_ignore_ascii_case("glue") => glue(input),
+        Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
+            let path = &input["file:".len()..];
+            if path.starts_with('/') { local(input, path) } else { Err(relative(input)) }
+        }
+        Some(scheme) => {
+            let fault = Fault::new(ErrorKind::UnknownScheme, input, FORMS);
+            Err(match scheme {
+                "http" => fault.nearest(Some("iceberg+rest+http")),
+                "https" => fault.nearest(Some("iceberg+rest+https")),
+                _ => fault.nearest(nearest(scheme, SCHEMES)),
+            })
+        }
+        None => name(input),
+    }
+}
+
+/// `table-location = store "://" *char`
+fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRef> {
+    let (bucket, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    authority::existing_store(store, bucket)?;
+    if store == Store::File {
+        return if path.is_empty() { Err(relative(input)) } else { local(input, path) };
+    }
+    no_parameters(rest)?;
+    let prefix = store.prefix();
+    let mut location = String::with_capacity(prefix.len() + rest.len());
+    location.push_str(prefix);
+    location.push_str(rest);
+    located(input, location)
+}
+
+/// `table-path = [ "file:" [ "//localhost" ] ] "/" *char`
+fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
+    no_parameters(path)?;
+    if let Some(at) = path.split('/').find(|segment| matches!(*segment, "." | "..")) {
+        return Err(Fault::new(ErrorKind::DotSegment, at, "a path without `.` and `..`"));
+    }
+    if path == "/" {
+        let end = &input[input.len()..];
+        return Err(Fault::new(ErrorKind::MissingSegment, end, "the path of a table"));
+    }
+    let mut location = String::with_capacity("file://".len() + path.len());
+    location.push_str("file://");
+    location.push_str(path);
+    located(input, location)
+}
+
+fn located<'a>(input: &'a str, mut location: String) -> Parsed<'a, TableRef> {
+    let end = &input[input.len()..];
+    if location.ends_with('/') {
+        location.pop();
+    }
+    if location.ends_with('/') {
+        return Err(Fault::new(ErrorKind::EmptySegment, end, "one slash at the end at most"));
+    }
+    if location.ends_with(char::is_whitespace) {
+        return Err(Fault::new(ErrorKind::SurroundingSpace, end, "no white space at the end"));
+    }
+    let metadata = METADATA.iter().any(|suffix| location.ends_with(suffix));
+    Ok(if metadata { TableRef::Metadata { location } } else { TableRef::Root { location } })
+}
+
+/// `glue-table-ref = "glue://" [ account ] "/" glue-database "/" glue-table`
+///
+/// The slash of a federated catalog's account is written `%2F`.
+fn glue(input: &str) -> Parsed<'_, TableRef> {
+    let shape = "glue://{account}/{database}/{table}";
+    let Some(rest) = input.get("glue:".len()..).and_then(|rest| rest.strip_prefix("//")) else {
+        return Err(Fault::new(ErrorKind::UnknownScheme, input, shape));
+    };
+    let hierarchy = grammar::hierarchy(input, rest)?;
+    if hierarchy.authority.contains('@') {
+        return Err(Fault::new(ErrorKind::Userinfo, hierarchy.authority, shape));
+    }
+    if let Some(query) = hierarchy.query {
+        return Err(Fault::new(ErrorKind::UnexpectedQuery, query, "options beside the name"));
+    }
+    let account = percent::decode(hierarchy.authority)?;
+    if !account.is_empty() && !value::is_account(&account) {
+        let expected = "an account, or none: glue:///{database}/{table}";
+        return Err(Fault::new(ErrorKind::InvalidValue, hierarchy.authority, expected));
+    }
+    let Some((above, database, table)) = path::last_two(hierarchy.path) else {
+        path::path(hierarchy.path)?;
+        return Err(Fault::new(ErrorKind::MissingSegment, hierarchy.end, shape));
+    };
+    if !above.is_empty() {
+        path::path(hierarchy.path)?;
+        return Err(Fault::new(ErrorKind::ExtraSegment, hierarchy.path, shape));
+    }
+    Ok(TableRef::Glue {
+        account: (!account.is_empty()).then(|| account.into_owned()),
+        database: path::glue_database(database)?.into_owned(),
+        table: path::glue_table(table)?.into_owned(),
+    })
+}
+
+/// `table-name = table-level 1*( "." table-level )`
+///
+/// `table-level = 1*level-char / quoted`
+fn name(input: &str) -> Parsed<'_, TableRef> {
+    let mut levels = Vec::with_capacity(2);
+    let mut rest = input;
+    loop {
+        let mut level = String::new();
+        if rest.starts_with('"') {
+            rest = partition::quoted(rest, &mut level)?;
+        } else {
+            let end = rest.find(|c| !level_char(c)).unwrap_or(rest.len());
+            if end == 0 && (rest.is_empty() || rest.starts_with('.')) {
+                if rest.contains(['/', '\\']) {
+                    return Err(relative(input));
+                }
+                return Err(Fault::new(ErrorKind::EmptyLevel, rest, "a name between dots"));
+            }
+            level.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        levels.push(level);
+        match rest.strip_prefix('.') {
+            Some(next) => rest = next,
+            None if rest.is_empty() => break,
+            None if rest.starts_with(['/', '\\']) => return Err(relative(input)),
+            None => return Err(Fault::new(ErrorKind::InvalidName, rest, NAME)),
+        }
+    }
+    if METADATA.iter().any(|suffix| input.ends_with(suffix)) {
+        return Err(relative(input));
+    }
+    match levels.pop() {
+        Some(table) if !levels.is_empty() => Ok(TableRef::Name { namespace: levels, table }),
+        _ => Err(Fault::new(ErrorKind::InvalidName, input, FORMS)),
+    }
+}
+
+/// `level-char = %x20-21 / %x23-2D / %x30-39 / %x3B-5B / %x5D-7E / %xA0-10FFFF`
+///
+/// Anything but `"`, `.`, `/`, `:`, `\` and control characters.
+fn level_char(c: char) -> bool {
+    !matches!(c, '"' | '.' | '/' | ':' | '\\') && !c.is_control()
+}
+
+/// Refuses what looks like parameters on a location that takes none: taken as part of the key,
+/// a secret among them would be printed with it.
+fn no_parameters(rest: &str) -> Parsed<'_, ()> {
+    let Some((_, query)) = rest.split_once('?') else {
+        return Ok(());
+    };
+    let known = || Param::ALL.iter().map(|param| param.name());
+    let suspect = query.split('&').find(|pair| {
+        pair.split_once('=').is_some_and(|(name, _)| {
+            let name = percent::decode(name).unwrap_or_default();
+            nearest(&name, known()).is_some() || starts_with_ignore_case(&name, "x-amz-")
+        })
+    });
+    match suspect {
+        Some(pair) => {
+            let expected = "a location without parameters; iceberg+… forms take them";
+            Err(Fault::new(ErrorKind::UnexpectedQuery, pair, expected))
+        }
+        None => Ok(()),
+    }
+}
+
+fn relative(input: &str) -> Fault<'_> {
+    Fault::new(ErrorKind::RelativePath, input, "an absolute path, such as /data/table")
+}
+
+fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// How metadata files end, gzipped ones in either spelling.
+const METADATA: [&str; 2] = [".metadata.json", ".metadata.json.gz"];
+const FORMS: &str = "namespace.table, glue://{account}/{database}/{table}, a location in s3, s3a, \
+    gs, abfs, abfss, az or file, an absolute path, or an iceberg+… destination";
+const NAME: &str = "`.` or the end; a name with `. / : \\` or a quote goes in double quotes";
+const SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "abfs", "abfss", "az", "file", "glue"];
+
+impl FromStr for TableRef {
+    type Err = ParseError;
+
+    /// # Errors
+    /// When the text is none of the forms, or breaks the rules of its form.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, fault))
+    }
+}
+
+impl TryFrom<&str> for TableRef {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        text.parse()
+    }
+}
+
+impl From<Destination> for TableRef {
+    fn from(destination: Destination) -> Self {
+        Self::Destination(destination)
+    }
+}
+
+/// The canonical text, secrets redacted.
+impl fmt::Display for TableRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name { namespace, table } => {
+                for level in namespace {
+                    write!(f, "{}.", Level(level))?;
+                }
+                match &namespace[..] {
+                    // Unquoted, these would be a file's name.
+                    [.., last] if last == "metadata" && table == "json" => quoted(table, f),
+                    [.., first, last] if first == "metadata" && last == "json" && table == "gz" => {
+                        quoted(table, f)
+                    }
+                    _ => write!(f, "{}", Level(table)),
+                }
+            }
+            Self::Glue { account, database, table } => {
+                let mut uri = UriWriter::redacted(f);
+                uri.raw("glue://")?;
+                uri.encoded(account.as_deref().unwrap_or_default(), percent::SEGMENT)?;
+                uri.raw("/")?;
+                uri.encoded(database, percent::LEVEL)?;
+                uri.segment(table)
+            }
+            Self::Root { location } | Self::Metadata { location } => f.write_str(location),
+            Self::Destination(destination) => fmt::Display::fmt(destination, f),
+        }
+    }
+}
+
+impl fmt::Debug for TableRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let variant = match self {
+            Self::Name { .. } => "Name",
+            Self::Glue { .. } => "Glue",
+            Self::Root { .. } => "Root",
+            Self::Metadata { .. } => "Metadata",
+            Self::Destination(_) => "Destination",
+        };
+        write!(f, "{variant}({self})")
+    }
+}
+
+struct Level<'n>(&'n str);
+
+impl fmt::Display for Level<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spaced = self.0.starts_with(char::is_whitespace) || self.0.ends_with(char::is_whitespace);
+        if self.0.is_empty() || spaced || !self.0.chars().all(level_char) {
+            return quoted(self.0, f);
+        }
+        f.write_str(self.0)
+    }
+}

@@ -1,0 +1,17 @@
+//! Public behaviour of the crate.
+
+/// Builders make what parsing the URI makes, and encode what has to be.
+mod builders;
+/// `docs/uri.md` and the grammar functions say the same.
+mod grammar;
+/// No secret comes out where it should not.
+mod leaks;
+/// Round trips and absence of panics on generated texts.
+mod properties;
+/// What an error shows.
+mod rendering;
+/// Reading and writing through `serde`.
+#[cfg(feature = "serde")]
+mod serde;
+/// Inputs and what they parse to, or how they fail, from `tests/vectors.txt`.
+mod vectors;
