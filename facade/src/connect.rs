@@ -1,0 +1,103 @@
+//! From a parsed name to the catalog that holds it.
+
+use std::sync::Arc;
+
+use calve_catalog::{LoadedTable, TableCatalog, TableIdent};
+use calve_storage::{Location, Storage};
+use calve_table_root::{TableRootCatalog, load_static};
+use calve_uri::{Destination, TableRef};
+
+use crate::options::CatalogKind;
+use crate::{Error, ErrorKind, Result, StorageOptions};
+
+/// A catalog, and the table's name in it.
+pub(crate) type Connected = (Arc<dyn TableCatalog>, TableIdent);
+
+/// The catalog that a destination names.
+pub(crate) fn destination(destination: &Destination) -> Result<Connected> {
+    match destination {
+        Destination::Root(root) => table_root(&root.location().parse()?),
+        Destination::Glue(glue) => Err(glue_not_served(glue)),
+        Destination::Rest(rest) => Err(rest_not_served(rest)),
+    }
+}
+
+/// The table that a scan names.
+pub(crate) async fn load(table: &TableRef, options: &StorageOptions) -> Result<LoadedTable> {
+    let (catalog, ident) = match table {
+        TableRef::Root { location } => table_root(&location.parse()?)?,
+        TableRef::Destination(named) => destination(named)?,
+        TableRef::Metadata { location } => {
+            let location: Location = location.parse()?;
+            let storage = Storage::open(&location)?;
+            return Ok(load_static(&location, storage).await?);
+        }
+        TableRef::Name { namespace, table } => named(namespace, table, options)?,
+        TableRef::Glue { .. } => return Err(not_served(&format!("{table}"), "AWS Glue")),
+    };
+    Ok(catalog.load(&ident).await?)
+}
+
+fn table_root(location: &Location) -> Result<Connected> {
+    let catalog = TableRootCatalog::at(location.clone(), Storage::open(location)?)?;
+    let ident = catalog.ident().clone();
+    Ok((Arc::new(catalog), ident))
+}
+
+fn named(namespace: &[String], table: &str, options: &StorageOptions) -> Result<Connected> {
+    let ambient = StorageOptions::from_environment()?;
+    let options = if options.is_empty() { &ambient } else { options };
+    let name = format!("{}.{table}", namespace.join("."));
+    match options.catalog()? {
+        CatalogKind::File => {
+            let Some(warehouse) = options.get("warehouse") else {
+                return Err(Error::input(format!(
+                    "`{name}` is a name in a catalog, and none is given: set the storage option `warehouse` (or `catalog` and its options), or name the table by its root, such as /data/lake/{}/{table}",
+                    namespace.join("/")
+                )));
+            };
+            let below = namespace.iter().map(String::as_str).chain([table]).collect::<Vec<_>>().join("/");
+            table_root(&warehouse.parse::<Location>()?.join(&below)?)
+        }
+        CatalogKind::Glue => Err(not_served(&name, "AWS Glue")),
+        CatalogKind::Rest => Err(not_served(&name, "a REST catalog")),
+    }
+}
+
+#[cfg(feature = "glue")]
+fn glue_not_served(glue: &calve_uri::GlueDestination) -> Error {
+    // The name is checked all the same, so that a wrong one is not reported as a missing feature.
+    match calve_catalog_glue::table_location(glue) {
+        Ok(location) => not_served(&location, "AWS Glue"),
+        Err(e) => Error::input(e.to_string()),
+    }
+}
+
+#[cfg(not(feature = "glue"))]
+fn glue_not_served(glue: &calve_uri::GlueDestination) -> Error {
+    not_built(&format!("{}.{}", glue.database(), glue.table()), "glue")
+}
+
+#[cfg(feature = "rest")]
+fn rest_not_served(rest: &calve_uri::RestDestination) -> Error {
+    not_served(&calve_catalog_rest::table_url(rest), "a REST catalog")
+}
+
+#[cfg(not(feature = "rest"))]
+fn rest_not_served(rest: &calve_uri::RestDestination) -> Error {
+    not_built(rest.table(), "rest")
+}
+
+#[cfg(not(all(feature = "glue", feature = "rest")))]
+fn not_built(object: &str, feature: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("{object} needs calve built with its feature `{feature}`"))
+}
+
+fn not_served(object: &str, catalog: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!(
+            "{object} is in {catalog}, which this version names and checks but does not reach yet; use a table root (iceberg+local:///…)"
+        ),
+    )
+}

@@ -1,0 +1,11 @@
+//! From the caller's columns to the table's.
+
+mod convert;
+mod default;
+mod matching;
+mod nearest;
+mod rescale;
+mod schema;
+
+pub(crate) use matching::Matching;
+pub(crate) use schema::schema_from_arrow;
