@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -31,7 +32,7 @@ use crate::write::UriWriter;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct GlueDestination {
     texts: Packed<6>,
-    aws_credentials: Option<AwsCredentials>,
+    aws_credentials: Option<Box<AwsCredentials>>,
     partition: Vec<PartitionField>,
     mode: Mode,
 }
@@ -96,7 +97,7 @@ impl GlueDestination {
     /// Credentials to use instead of ambient ones.
     #[must_use]
     pub fn aws_credentials(&self) -> Option<&AwsCredentials> {
-        self.aws_credentials.as_ref()
+        self.aws_credentials.as_deref()
     }
 
     /// The partition fields asked for.
@@ -135,7 +136,7 @@ impl GlueDestination {
                 account.as_deref(),
                 role_arn.as_deref(),
             ]),
-            aws_credentials: value::aws_credentials(&params)?,
+            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
         })
@@ -207,7 +208,7 @@ impl GlueBuilder {
 
     /// Sets explicit credentials.
     pub fn aws_credentials(mut self, credentials: AwsCredentials) -> Self {
-        self.0.aws_credentials = Some(credentials);
+        self.0.aws_credentials = Some(Box::new(credentials));
         self
     }
 

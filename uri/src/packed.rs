@@ -9,23 +9,26 @@ use alloc::string::String;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Packed<const N: usize> {
     text: String,
-    /// Where each ends in `text`, if it is there; it starts where the one before it ends.
-    ends: [Option<usize>; N],
+    /// Where each ends in `text`, or [`ABSENT`]; it starts where the one before it ends.
+    ends: [usize; N],
 }
 
 impl<const N: usize> Packed<N> {
     pub(crate) fn new(parts: [Option<&str>; N]) -> Self {
         let mut text = String::with_capacity(parts.iter().flatten().map(|part| part.len()).sum());
-        let ends = parts.map(|part| {
-            text.push_str(part?);
-            Some(text.len())
-        });
+        let mut ends = [ABSENT; N];
+        for (end, part) in ends.iter_mut().zip(parts) {
+            if let Some(part) = part {
+                text.push_str(part);
+                *end = text.len();
+            }
+        }
         Self { text, ends }
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<&str> {
-        let end = self.ends[at]?;
-        let start = self.ends[..at].iter().rev().flatten().next().copied().unwrap_or_default();
+        let end = Some(self.ends[at]).filter(|end| *end != ABSENT)?;
+        let start = self.ends[..at].iter().rfind(|end| **end != ABSENT).copied().unwrap_or_default();
         Some(&self.text[start..end])
     }
 
@@ -41,6 +44,9 @@ impl<const N: usize> Packed<N> {
         Self::new(parts)
     }
 }
+
+/// No text is this long.
+const ABSENT: usize = usize::MAX;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 mod builder;
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
@@ -46,7 +47,7 @@ pub struct RestDestination {
     credential: Option<ClientCredential>,
     token: Option<Secret>,
     access_delegation: AccessDelegation,
-    aws_credentials: Option<AwsCredentials>,
+    aws_credentials: Option<Box<AwsCredentials>>,
     partition: Vec<PartitionField>,
     mode: Mode,
 }
@@ -124,7 +125,7 @@ impl RestDestination {
     /// Credentials for the storage, to use instead of ambient ones.
     #[must_use]
     pub fn aws_credentials(&self) -> Option<&AwsCredentials> {
-        self.aws_credentials.as_ref()
+        self.aws_credentials.as_deref()
     }
 
     /// The partition fields asked for.
@@ -168,7 +169,7 @@ impl RestDestination {
             credential: value::credential(&params)?,
             token: value::token(&params)?,
             access_delegation: value::access_delegation(&params)?,
-            aws_credentials: value::aws_credentials(&params)?,
+            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
         })

@@ -37,10 +37,6 @@ use crate::write::UriWriter;
 /// # Ok::<(), calve_uri::ParseError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one per scan, and a box would be in the way of matching"
-)]
 pub enum TableRef {
     /// A name in a catalog.
     Name {

@@ -35,7 +35,8 @@ async fn main() {
         ("by_decimal", "d9,d38,truncate(10,d9)"),
         ("by_time", "day(ts),hour(tz),month(date)"),
         ("by_text", "s,truncate(2,s)"),
-        ("by_binary", "bin,fixed"),
+        ("by_binary", "bin"),
+        ("by_fixed", "fixed"),
         ("by_number", "b,i,l,f"),
     ] {
         write(folder, name, types(0), partitioned(request)).await;

@@ -337,7 +337,7 @@ struct Seen {
 fn a_pruned_scan_gives_the_rows_that_one_by_one_evaluation_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let seen = Seen::default();
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(400);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|v| v.parse().ok()).unwrap_or(150);
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let conditions = proptest::collection::vec(condition(), 6);
     let result = runner

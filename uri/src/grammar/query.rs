@@ -212,7 +212,7 @@ pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose)
 ///
 /// The value starts after the first `=` and ends before the next `&`.
 fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
-    (till_either(b'=', b'&'), opt(preceded(word("="), till_either(b'&', b'&')))).parse(input)
+    (till_either(b'=', b'&'), opt(preceded(word("="), till(b'&')))).parse(input)
 }
 
 /// The parameter of that name, if `form` takes it.

@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -81,7 +82,7 @@ impl RestBuilder {
 
     /// Sets credentials for the storage.
     pub fn aws_credentials(mut self, credentials: AwsCredentials) -> Self {
-        self.0.aws_credentials = Some(credentials);
+        self.0.aws_credentials = Some(Box::new(credentials));
         self
     }
 

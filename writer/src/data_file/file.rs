@@ -72,7 +72,7 @@ impl FilePlan {
         let modes = metrics_modes(schema, properties)?;
         let parquet_schema =
             parquet_schema(schema).map_err(|e| Error::from_parquet("the table's schema", e))?;
-        let encoder_properties = settings.properties(schema_json(schema)?);
+        let encoder_properties = settings.properties(&parquet_schema, schema_json(schema)?);
         Ok(Self {
             storage,
             folder,

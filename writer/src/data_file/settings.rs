@@ -1,8 +1,11 @@
 use std::collections::HashMap;
 
-use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, LogicalType, ZstdLevel};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::properties::{
+    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
+};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 use crate::{Error, Result};
 
@@ -39,9 +42,9 @@ impl ParquetSettings {
         })
     }
 
-    /// Encoder properties for files whose Iceberg schema is `schema_json`.
-    pub(crate) fn properties(&self, schema_json: String) -> WriterProperties {
-        WriterProperties::builder()
+    /// Encoder properties for files of `schema`, which is `schema_json` in Iceberg's form.
+    pub(super) fn properties(&self, schema: &SchemaDescriptor, schema_json: String) -> WriterProperties {
+        let builder = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_created_by(format!("calve {}", env!("CARGO_PKG_VERSION")))
             .set_compression(self.compression)
@@ -49,8 +52,14 @@ impl ParquetSettings {
             .set_data_page_size_limit(self.page_bytes)
             .set_data_page_row_count_limit(self.page_rows)
             .set_dictionary_page_size_limit(self.dictionary_bytes)
-            .set_key_value_metadata(Some(vec![KeyValue::new("iceberg.schema".to_owned(), schema_json)]))
-            .build()
+            .set_key_value_metadata(Some(vec![KeyValue::new("iceberg.schema".to_owned(), schema_json)]));
+        // The Java library orders uuids by signed halves, and would skip row groups that hold the one
+        // that is looked for.
+        let uuids = schema.columns().iter().filter(|c| c.logical_type_ref() == Some(&LogicalType::Uuid));
+        let skip = |builder: WriterPropertiesBuilder, column: &ColumnDescPtr| {
+            builder.set_column_statistics_enabled(column.path().clone(), EnabledStatistics::None)
+        };
+        uuids.fold(builder, skip).build()
     }
 
     /// Bytes of rows that may be handed to the encoder before the size of the file is looked at.

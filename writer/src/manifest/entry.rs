@@ -103,7 +103,7 @@ pub(crate) fn encode(
         added_rows_count: Some(added.1),
         existing_rows_count: Some(existing.1),
         deleted_rows_count: Some(deleted.1),
-        partitions: Some(summarize(kinds.len(), entries.iter().map(|e| e.file.partition()))),
+        partitions: summarize(&kinds, entries.iter().map(|e| e.file.partition())),
         key_metadata: None,
         first_row_id: None,
     };

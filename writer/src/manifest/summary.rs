@@ -1,21 +1,28 @@
 //! Partition summaries: what a manifest's entries have in common (spec: `field_summary`).
 
-use iceberg::spec::{ByteBuf, FieldSummary, Literal, PrimitiveLiteral, Struct};
+use iceberg::spec::{ByteBuf, FieldSummary, Literal, PrimitiveLiteral, PrimitiveType, Struct};
 
 use super::value::single_value;
+use crate::metrics::crosses_sign;
 
-/// One summary for each of `fields` partition fields.
+/// One summary for each partition field, or none at all where the Java library would misread one: it
+/// orders uuids by signed halves, and takes a missing bound for a sign of nulls only.
 pub(super) fn summarize<'a>(
-    fields: usize,
+    kinds: &[PrimitiveType],
     partitions: impl Iterator<Item = &'a Struct>,
-) -> Vec<FieldSummary> {
-    let mut ranges: Vec<Range<'a>> = (0..fields).map(|_| Range::default()).collect();
+) -> Option<Vec<FieldSummary>> {
+    let mut ranges: Vec<Range<'a>> = kinds.iter().map(|_| Range::default()).collect();
     for partition in partitions {
         for (range, value) in ranges.iter_mut().zip(partition.fields()) {
             range.widen(value.as_ref());
         }
     }
-    ranges.into_iter().map(Range::finish).collect()
+    let summaries: Vec<FieldSummary> = ranges.into_iter().map(Range::finish).collect();
+    let misread = kinds.iter().zip(&summaries).any(|(kind, summary)| {
+        let ends = summary.lower_bound.as_ref().zip(summary.upper_bound.as_ref());
+        *kind == PrimitiveType::Uuid && ends.is_some_and(|(low, high)| crosses_sign(low, high))
+    });
+    (!misread).then_some(summaries)
 }
 
 #[derive(Default)]

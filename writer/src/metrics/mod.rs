@@ -7,3 +7,4 @@ mod range;
 
 pub(crate) use gather::{Metrics, MetricsPlan};
 pub(crate) use mode::metrics_modes;
+pub(crate) use range::crosses_sign;

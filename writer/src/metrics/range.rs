@@ -164,6 +164,7 @@ impl Range {
                 PrimitiveType::Binary => {
                     (bounds::lower_bytes(a, length).to_vec(), bounds::upper_bytes(b, length))
                 }
+                PrimitiveType::Uuid if crosses_sign(a, b) => return Ok((None, None)),
                 // A cut value of fixed length would not be of its type.
                 _ => (a.clone(), Some(b.clone())),
             },
@@ -175,6 +176,15 @@ impl Range {
         };
         Ok((Some(datum(lower)?), upper.map(datum).transpose()?))
     }
+}
+
+/// Whether two uuids are ordered otherwise when their halves are taken as signed numbers.
+///
+/// The Java library does that, and finds no row between such bounds. They would hold almost every
+/// uuid anyway.
+pub(crate) fn crosses_sign(low: &[u8], high: &[u8]) -> bool {
+    let sign = |uuid: &[u8], half: usize| uuid.get(half).is_some_and(|byte| byte & 0x80 != 0);
+    sign(low, 0) != sign(high, 0) || (low.get(..8) == high.get(..8) && sign(low, 8) != sign(high, 8))
 }
 
 fn not_text(kind: &PrimitiveType) -> Error {

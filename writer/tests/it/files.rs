@@ -40,20 +40,24 @@ async fn files_carry_field_ids_the_schema_and_zstd() {
 #[tokio::test]
 async fn a_uuid_is_a_uuid_in_the_file() {
     let lab = Lab::with_table(schema(vec![optional(1, "u", PrimitiveType::Uuid)])).await;
-    let low = [[0u8; 15].as_slice(), &[1]].concat();
-    let high = [&[0xffu8], [0u8; 14].as_slice(), &[1]].concat();
-    let values = FixedSizeBinaryArray::try_from_iter([&high, &low].into_iter()).unwrap();
-    lab.write(batch(vec![("u", Arc::new(values))])).await;
-    let file = &lab.data_files().await[0];
-    let parquet = lab.parquet(file).await;
+    let uuid = |first: u8| [&[first], [0u8; 14].as_slice(), &[1]].concat();
+    let write = async |uuids: [Vec<u8>; 2]| {
+        let values = FixedSizeBinaryArray::try_from_iter(uuids.iter()).unwrap();
+        lab.write(batch(vec![("u", Arc::new(values))])).await;
+        lab.data_files().await.remove(0)
+    };
+    let file = write([uuid(0xff), uuid(0x80)]).await;
+    let parquet = lab.parquet(&file).await;
     let column = parquet.parquet_schema().column(0);
-    assert_eq!(
-        (column.physical_type(), column.logical_type_ref()),
-        (Physical::FIXED_LEN_BYTE_ARRAY, Some(&LogicalType::Uuid))
-    );
+    assert_eq!(column.physical_type(), Physical::FIXED_LEN_BYTE_ARRAY);
+    assert_eq!(column.logical_type_ref(), Some(&LogicalType::Uuid));
     // Uuids are ordered as unsigned bytes.
-    assert_eq!(file.lower_bounds()[&1].to_bytes().unwrap().to_vec(), low);
-    assert_eq!(file.upper_bounds()[&1].to_bytes().unwrap().to_vec(), high);
+    assert_eq!(file.lower_bounds()[&1].to_bytes().unwrap().to_vec(), uuid(0x80));
+    assert_eq!(file.upper_bounds()[&1].to_bytes().unwrap().to_vec(), uuid(0xff));
+    // Readers that order them as signed numbers find nothing between these.
+    let file = write([uuid(0xff), uuid(0x00)]).await;
+    assert!(file.lower_bounds().is_empty() && file.upper_bounds().is_empty());
+    assert_eq!(file.value_counts()[&1], 2);
 }
 
 #[tokio::test]

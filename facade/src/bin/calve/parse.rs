@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use calve::{Destination, Mode, PartitionField, TableRef};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::text;
@@ -26,18 +26,21 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<(), Failure> {
     };
     let mut out = std::io::stdout().lock();
     if json {
-        writeln!(out, "{}", Value::Object(fields))?;
+        writeln!(out, "{}", Value::Object(fields.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()))?;
     } else {
         text::fields(&mut out, &fields)?;
     }
     Ok(())
 }
 
-fn destination(parsed: &Destination) -> Map<String, Value> {
-    let mut fields = Map::new();
-    let mut set = |name: &str, value: Value| {
+/// What a name says, in the order it is shown.
+type Fields = Vec<(&'static str, Value)>;
+
+fn destination(parsed: &Destination) -> Fields {
+    let mut fields = Fields::new();
+    let mut set = |name, value: Value| {
         if !value.is_null() {
-            fields.insert(name.to_owned(), value);
+            fields.push((name, value));
         }
     };
     match parsed {
@@ -77,20 +80,20 @@ fn destination(parsed: &Destination) -> Map<String, Value> {
     fields
 }
 
-fn table(parsed: &TableRef) -> Map<String, Value> {
-    let value = match parsed {
+fn table(parsed: &TableRef) -> Fields {
+    let fields = match parsed {
         TableRef::Name { namespace, table } => {
-            json!({"form": "name in a catalog", "namespace": namespace, "table": table})
+            vec![("form", json!("name in a catalog")), ("namespace", json!(namespace)), ("table", json!(table))]
         }
-        TableRef::Glue { account, database, table } => {
-            json!({"form": "glue table", "account": account, "database": database, "table": table})
-        }
-        TableRef::Root { location } => json!({"form": "table root", "location": location}),
-        TableRef::Metadata { location } => json!({"form": "metadata file", "location": location}),
+        TableRef::Glue { account, database, table } => vec![
+            ("form", json!("glue table")),
+            ("account", json!(account)),
+            ("database", json!(database)),
+            ("table", json!(table)),
+        ],
+        TableRef::Root { location } => vec![("form", json!("table root")), ("location", json!(location))],
+        TableRef::Metadata { location } => vec![("form", json!("metadata file")), ("location", json!(location))],
         TableRef::Destination(named) => return destination(named),
     };
-    match value {
-        Value::Object(fields) => fields.into_iter().filter(|(_, v)| !v.is_null()).collect(),
-        _ => Map::new(),
-    }
+    fields.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// `name  value`, one a line, values aligned.
-pub(crate) fn fields(out: &mut impl Write, fields: &Map<String, Value>) -> io::Result<()> {
-    let width = fields.keys().map(|k| k.len()).max().unwrap_or(0);
+pub(crate) fn fields(out: &mut impl Write, fields: &[(&str, Value)]) -> io::Result<()> {
+    let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in fields {
         writeln!(out, "{name:width$}  {}", plain(value))?;
     }
