@@ -38,7 +38,7 @@ enum Step {
 /// [`crate::ErrorKind::Input`] when the text names no table.
 ///
 /// ```
-/// use calve::{Destination, WriteDestination, scan_iceberg};
+/// use calve::{Destination, OutcomeExt, WriteDestination, scan_iceberg};
 /// # use arrow::array::{Int64Array, RecordBatch, StringArray};
 /// # use std::sync::Arc;
 /// # tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(async {

@@ -20,7 +20,7 @@ use crate::mask::{self, Text};
 /// assert!(!error.render().contains("hunter2"));
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} at byte {}: expected {}{}", .0.kind, .0.offset, .0.expected, Hint(.0.nearest))]
+#[error("{}{} at byte {}: expected {}{}", .0.kind, Found(.0.found()), .0.offset, .0.expected, Hint(.0.nearest))]
 pub struct ParseError(Box<Refusal>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,23 @@ struct Refusal {
     nearest: Option<&'static str>,
     line: String,
     column: usize,
+}
+
+impl Refusal {
+    /// The word at the fault, where the rule is about a word and all of it may be shown.
+    fn found(&self) -> &str {
+        if !self.kind.is_about_a_word() {
+            return "";
+        }
+        let from = self.line.char_indices().nth(self.column).map_or(self.line.len(), |(at, _)| at);
+        let rest = &self.line[from..];
+        let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
+        if word.contains(['*', '…']) { "" } else { word }
+    }
+}
+
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "/?&=,:()#@\"".contains(c)
 }
 
 impl ParseError {
@@ -82,7 +99,7 @@ impl ParseError {
     /// `*`. Of a long text the neighbourhood of the place is shown.
     ///
     /// ```text
-    /// unknown parameter at byte 31: expected one of region, account, …; nearest is `region`
+    /// unknown parameter `regoin` at byte 31: expected one of region, account, …; nearest is `region`
     ///   iceberg+glue+s3://lake/wh/db/t?regoin=*********
     ///                                  ^
     /// ```
@@ -193,6 +210,24 @@ pub enum ErrorKind {
     RedundantField,
 }
 
+impl ErrorKind {
+    fn is_about_a_word(self) -> bool {
+        matches!(
+            self,
+            Self::UnknownScheme
+                | Self::InvalidBucket
+                | Self::InvalidHost
+                | Self::UpperCase
+                | Self::InvalidName
+                | Self::UnknownParameter
+                | Self::ForeignParameter
+                | Self::DuplicateParameter
+                | Self::NotForScan
+                | Self::UnknownTransform
+        )
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -269,6 +304,14 @@ impl<'a> Fault<'a> {
 
 /// What grammar functions give when no rest of input is of interest.
 pub(crate) type Parsed<'a, T> = Result<T, Fault<'a>>;
+
+struct Found<'a>(&'a str);
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, " `{}`", self.0) }
+    }
+}
 
 struct Hint(Option<&'static str>);
 

@@ -81,7 +81,8 @@ async fn names_with_spaces_percent_signs_and_emoji_are_listed_as_they_are() {
     let (_folder, stores) = stores();
     for (storage, root) in stores {
         for name in ["a b", "a%20b", "😀+=,", "x#1y"] {
-            storage.put_new(&root.join("data").unwrap().join(name).unwrap(), "x".into()).await.unwrap();
+            let file = root.join("data").unwrap().join(name).unwrap();
+            assert_eq!(storage.put_new(&file, "x".into()).await.unwrap(), PutNew::Created);
         }
         let mut names: Vec<_> =
             storage.list(&root.join("data").unwrap()).await.unwrap().into_iter().map(|f| f.name).collect();

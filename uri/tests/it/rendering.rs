@@ -8,7 +8,7 @@ fn refused(text: &str) -> ParseError {
 fn the_caret_stands_under_the_place() {
     assert_eq!(
         refused("iceberg+glue+s3://lake/wh/db/t?regoin=eu-west-1").render(),
-        "unknown parameter at byte 31: expected one of region, account, role_arn, \
+        "unknown parameter `regoin` at byte 31: expected one of region, account, role_arn, \
          aws_access_key_id, aws_secret_access_key, aws_session_token, partition, mode; \
          nearest is `region`\n  \
          iceberg+glue+s3://lake/wh/db/t?regoin=*********\n                                 ^"

@@ -83,7 +83,11 @@ fn destination(parsed: &Destination) -> Fields {
 fn table(parsed: &TableRef) -> Fields {
     let fields = match parsed {
         TableRef::Name { namespace, table } => {
-            vec![("form", json!("name in a catalog")), ("namespace", json!(namespace)), ("table", json!(table))]
+            vec![
+                ("form", json!("name in a catalog")),
+                ("namespace", json!(namespace)),
+                ("table", json!(table)),
+            ]
         }
         TableRef::Glue { account, database, table } => vec![
             ("form", json!("glue table")),
@@ -92,7 +96,9 @@ fn table(parsed: &TableRef) -> Fields {
             ("table", json!(table)),
         ],
         TableRef::Root { location } => vec![("form", json!("table root")), ("location", json!(location))],
-        TableRef::Metadata { location } => vec![("form", json!("metadata file")), ("location", json!(location))],
+        TableRef::Metadata { location } => {
+            vec![("form", json!("metadata file")), ("location", json!(location))]
+        }
         TableRef::Destination(named) => return destination(named),
     };
     fields.into_iter().filter(|(_, value)| !value.is_null()).collect()
