@@ -121,12 +121,8 @@ fn is_secret(key: &str) -> bool {
 
 fn unknown(key: &str) -> Error {
     let known: Vec<&str> = KEYS.iter().map(|(known, _)| *known).collect();
-    let nearest = known
-        .iter()
-        .map(|k| (distance(key, k), *k))
-        .min()
-        .filter(|(far, k)| *far <= 2.max(k.len() / 4))
-        .map(|(_, k)| format!("; did you mean `{k}`?"))
+    let nearest = calve_uri::nearest(key, known.iter().copied())
+        .map(|known| format!("; did you mean `{known}`?"))
         .unwrap_or_default();
     Error::input(format!(
         "storage option `{}` is not known{nearest} (known are {}, header.{{name}})",
@@ -142,22 +138,6 @@ fn known_as(tail: &str) -> String {
     KEYS.iter()
         .find(|(key, _)| flat(key) == wanted)
         .map_or_else(|| tail.to_ascii_lowercase(), |(key, _)| (*key).to_owned())
-}
-
-/// Edits between two keys.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Families of keys whose last part is the user's: headers, and shared access signatures by account.

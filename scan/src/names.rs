@@ -82,12 +82,11 @@ impl<'a> Names<'a> {
         let mut known: Vec<&str> = self.schema.field_id_to_name_map().values().map(String::as_str).collect();
         known.extend(self.renames.iter().map(|(_, to)| to.as_str()));
         known.sort_unstable();
-        let nearest = known.iter().map(|k| (distance(k, name), *k)).min();
-        match nearest {
-            Some((steps, near)) if steps <= 1 + name.chars().count() / 3 => Error::input(format!(
+        match calve_uri::nearest(name, known) {
+            Some(near) => Error::input(format!(
                 "{asker} names `{name}`, which the table does not have; did you mean `{near}`?"
             )),
-            _ => {
+            None => {
                 let top: Vec<&str> =
                     self.schema.as_struct().fields().iter().map(|f| f.name.as_str()).collect();
                 Error::input(format!(
@@ -118,21 +117,4 @@ pub(crate) fn path_to(schema: &Schema, id: i32) -> Option<Vec<NestedFieldRef>> {
     }
     let mut path = Vec::new();
     below(schema.as_struct().fields(), id, &mut path).then_some(path)
-}
-
-/// Edits between two names, ignoring case.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().chars().collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

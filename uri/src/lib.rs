@@ -74,6 +74,7 @@ pub use access::AccessDelegation;
 pub use destination::{Destination, Mode};
 pub use error::{ErrorKind, ParseError};
 pub use glue::{GlueBuilder, GlueDestination};
+pub use nearest::nearest;
 pub use partition::{PartitionField, Transform, parse_partition};
 pub use rest::{RestBuilder, RestDestination};
 pub use root::{RootBuilder, RootDestination};

@@ -1,18 +1,22 @@
 //! The known name that a misspelt one was meant to be.
 
-/// The candidate at the smallest edit distance from `name`, if it is small for its length.
+/// The candidate at the smallest edit distance from `name`, if it is small for its length: what
+/// somebody meant who wrote a name that is not known.
 ///
-/// Letter case costs nothing. Names longer than any candidate could be are not compared, so the
-/// work is bounded whatever `name` is.
-pub(crate) fn nearest(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'static str>,
-) -> Option<&'static str> {
+/// Letter case costs nothing. Names longer than 64 bytes are not compared, so the work is bounded
+/// whatever `name` is.
+///
+/// ```
+/// assert_eq!(calve_uri::nearest("orign", ["origin", "dest"]), Some("origin"));
+/// assert_eq!(calve_uri::nearest("amount", ["origin", "dest"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.is_empty() || name.len() > LONGEST {
         return None;
     }
     candidates
         .into_iter()
+        .filter(|known| known.len() <= LONGEST)
         .filter_map(|known| {
             let distance = distance(name.as_bytes(), known.as_bytes());
             (distance <= 1 + known.len() / 8 && distance < known.len().min(name.len()))
@@ -44,7 +48,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     last[b.len()]
 }
 
-const LONGEST: usize = 32;
+const LONGEST: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,6 @@ use iceberg::spec::{NestedFieldRef, PrimitiveType, Schema, Type};
 
 use super::convert;
 use super::default::literal_array;
-use super::nearest::nearest;
 use super::rescale::Scale;
 use crate::{Error, ErrorKind, Result};
 
@@ -150,8 +149,8 @@ impl Walk {
                 let path = join(above, field.name());
                 let all = table.iter().map(|f| f.name.as_str());
                 // A column that is missing is the likelier meaning of one that is extra.
-                let near =
-                    nearest(field.name(), absent.iter().copied()).or_else(|| nearest(field.name(), all));
+                let near = calve_uri::nearest(field.name(), absent.iter().copied())
+                    .or_else(|| calve_uri::nearest(field.name(), all));
                 self.problems.push(match near {
                     Some(near) => {
                         format!("column {path:?} is not in the table; did you mean {:?}?", join(above, near))

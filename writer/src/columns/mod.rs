@@ -3,7 +3,6 @@
 mod convert;
 mod default;
 mod matching;
-mod nearest;
 mod rescale;
 mod schema;
 
