@@ -56,6 +56,16 @@ pub trait TableCatalog: Debug + Send + Sync {
     /// [`ErrorKind::NotFound`] when there is no such table, and only then.
     async fn load(&self, table: &TableIdent) -> Result<LoadedTable>;
 
+    /// Refuses what [`commit`](Self::commit) would refuse of `base` whatever the change, so that nothing
+    /// is written for a commit that can't be.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Input`] when a loaded table may be read and not committed to.
+    async fn check_commit(&self, base: &LoadedTable) -> Result<()> {
+        let _ = base;
+        Ok(())
+    }
+
     /// Location, uuid, metadata and storage of a table to be; nothing is visible yet.
     ///
     /// # Errors

@@ -48,6 +48,11 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+    /// The version is there, but the store could not say that it will outlive a power cut.
+    NotFlushed {
+        /// Why.
+        reason: String,
+    },
     /// Another file claims the same version: somebody wrote without contending for the name.
     Contested {
         /// The name this commit took.
@@ -130,6 +135,7 @@ impl fmt::Display for Warning {
         match self {
             Self::HintNotMoved { reason } => write!(f, "the version hint was not moved: {reason}"),
             Self::CopyNotMade { reason } => write!(f, "the copy of the metadata was not made: {reason}"),
+            Self::NotFlushed { reason } => write!(f, "the commit may not outlive a power cut: {reason}"),
             Self::Contested { ours, theirs } => {
                 write!(
                     f,

@@ -51,9 +51,8 @@ impl Error {
             E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
                 (ErrorKind::Denied, "permission denied".to_owned())
             }
-            E::NotSupported { .. } | E::NotImplemented { .. } => {
-                (ErrorKind::Unsupported, "the store does not support it".to_owned())
-            }
+            E::NotSupported { source } => (ErrorKind::Unsupported, source.to_string()),
+            E::NotImplemented { .. } => (ErrorKind::Unsupported, "the store does not support it".to_owned()),
             other => match io_error(other) {
                 Some(io) => (io_kind(io), io.to_string()),
                 None => (ErrorKind::Failed, other.to_string()),

@@ -143,7 +143,11 @@ fn create(path: &FsPath, payload: &PutPayload) -> Result<PutResult> {
     });
     let _ = fs::remove_file(&staged);
     linked?;
-    sync_folder(path).map_err(|e| generic("its folder can't be flushed", path, e))?;
+    // The name is there: whatever fails now is no refusal, and must not look like one.
+    sync_folder(path).map_err(|e| Error::Generic {
+        store: "local disk",
+        source: Box::new(std::io::Error::other(format!("its folder can't be flushed: {e}"))),
+    })?;
     Ok(PutResult { e_tag: None, version: None })
 }
 

@@ -204,6 +204,23 @@ impl Storage {
         }
     }
 
+    /// Makes the folders down to `folder` outlive a power cut, as far as they may be opened; on other
+    /// stores there are none.
+    ///
+    /// A creation flushes the folders it makes, but not those another process made and did not live to
+    /// flush.
+    pub async fn flush_folders(&self, folder: &Location) {
+        if self.scheme == Scheme::File {
+            let folder = folder.local_path();
+            let flushed = tokio::task::spawn_blocking(move || {
+                for above in folder.ancestors() {
+                    let _ = std::fs::File::open(above).and_then(|f| f.sync_all());
+                }
+            });
+            let _ = flushed.await;
+        }
+    }
+
     /// Deletes a file; one that is not there is fine.
     ///
     /// # Errors

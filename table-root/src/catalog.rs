@@ -9,7 +9,7 @@ use iceberg::spec::TableMetadata;
 
 use crate::commit::{Attempt, loaded};
 use crate::hint::Hint;
-use crate::layout::{Layout, TABLE_ROOT_PROPERTY};
+use crate::layout::{LAST_VERSION, Layout, Spelling, TABLE_ROOT_PROPERTY};
 use crate::open::{Opened, is_table_root, open, parse};
 
 /// One table root as a catalog of one table, named after its folder.
@@ -72,7 +72,8 @@ impl TableRootCatalog {
     /// Refuses a base that a catalog may own, or whose root was moved.
     fn may_commit(&self, base: &Opened) -> Result<()> {
         let hinted = Hint::parse(base.hint.content.as_deref()) != Hint::Nothing;
-        if !hinted && !is_table_root(&base.metadata) {
+        let ours = is_table_root(&base.metadata) && base.spelling == Spelling::Plain;
+        if !hinted && !ours {
             return Err(Error::new(
                 ErrorKind::Input,
                 format!(
@@ -81,12 +82,18 @@ impl TableRootCatalog {
                 ),
             ));
         }
-        let recorded: Location = base.metadata.location().parse()?;
-        if !recorded.same_place(self.layout.root()) {
+        if base.version >= LAST_VERSION {
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!("{} is at version {}, after which there is none", self.layout.root(), base.version),
+            ));
+        }
+        let recorded = base.metadata.location();
+        if !recorded.parse::<Location>().is_ok_and(|l| l.same_place(self.layout.root())) {
             return Err(Error::new(
                 ErrorKind::Input,
                 format!(
-                    "{} is a copy of the table at {recorded}: a commit would mix their files; `calve repair --adopt` makes it a table of its own",
+                    "{} is a copy of the table at `{recorded}`: a commit would mix their files; `calve repair --adopt` makes it a table of its own",
                     self.layout.root()
                 ),
             ));
@@ -111,6 +118,14 @@ impl TableCatalog for TableRootCatalog {
         }
     }
 
+    async fn check_commit(&self, base: &LoadedTable) -> Result<()> {
+        self.check(&base.ident)?;
+        base.token
+            .record::<Opened>()
+            .ok_or_else(|| foreign(&base.ident))
+            .and_then(|base| self.may_commit(base))
+    }
+
     async fn stage(&self, table: &TableIdent, mut new: NewTable) -> Result<StagedTable> {
         self.check(table)?;
         let root = self.layout.root();
@@ -125,6 +140,15 @@ impl TableCatalog for TableRootCatalog {
         let hint = self.storage.read_state(&self.layout.hint()).await?;
         if open(&self.storage, &self.layout).await?.is_some() {
             return Err(Error::new(ErrorKind::Exists, format!("there is a table at {root} already")));
+        }
+        if let Some(version) = Hint::parse(hint.content.as_deref()).version() {
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!(
+                    "{root} has a version hint, {version}, and no metadata: a table was there; delete {} to make another",
+                    self.layout.hint()
+                ),
+            ));
         }
         new.properties.insert(TABLE_ROOT_PROPERTY.to_owned(), "1".to_owned());
         Ok(StagedTable {

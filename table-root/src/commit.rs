@@ -35,7 +35,8 @@ pub(crate) struct Attempt {
 
 /// What the name of the next version turned out to hold.
 enum Decision {
-    Won,
+    /// Ours, with what the store said while it made it.
+    Won(Option<String>),
     Lost(String),
     Unclear(String),
 }
@@ -77,7 +78,7 @@ impl Attempt {
             )));
         }
         if self.other_spellings_count()
-            && let Some(taken) = self.other_spelling().await?
+            && let Some(taken) = self.other_spelling(self.base.is_none()).await?
         {
             return Ok(CommitOutcome::conflict(format!(
                 "{}: version {} is already there as {taken}",
@@ -102,7 +103,7 @@ impl Attempt {
     pub(crate) async fn resolve(self) -> Result<CommitOutcome<LoadedTable>> {
         let hint = self.storage.read_state(&self.layout.hint()).await?;
         match self.read_back().await {
-            ReadBack::Ours => return self.finish(hint).await,
+            ReadBack::Ours => return self.finish(hint, None).await,
             ReadBack::Other => return Ok(CommitOutcome::conflict(self.lost())),
             ReadBack::Unreadable(reason) => return Ok(self.unknown(reason)),
             ReadBack::Retired => {
@@ -112,23 +113,26 @@ impl Attempt {
         }
         let current = open(&self.storage, &self.layout).await?;
         let moved = current.as_ref().map(|c| c.version) != self.base.as_ref().map(|b| b.version);
-        if let (true, Some(current)) = (moved, current) {
-            return Ok(if self.is_in(&current) {
-                CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current))
-            } else {
-                CommitOutcome::conflict(format!(
-                    "{} moved on to version {}",
-                    self.layout.root(),
-                    current.version
-                ))
-            });
+        match (moved, current) {
+            (false, _) => self.run(hint).await,
+            (true, None) => {
+                let gone = format!("the table at {} is gone", self.layout.root());
+                Ok(self.unknown(gone))
+            }
+            (true, Some(current)) if self.is_in(&current) => {
+                Ok(CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current)))
+            }
+            (true, Some(current)) => Ok(CommitOutcome::conflict(format!(
+                "{} moved on to version {}",
+                self.layout.root(),
+                current.version
+            ))),
         }
-        self.run(hint).await
     }
 
     async fn decide_and_finish(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {
         match self.decide().await? {
-            Decision::Won => self.finish(hint).await,
+            Decision::Won(said) => self.finish(hint, said).await,
             Decision::Lost(reason) => Ok(CommitOutcome::conflict(reason)),
             Decision::Unclear(reason) => self.look_for_snapshot(hint, &reason).await,
         }
@@ -139,27 +143,34 @@ impl Attempt {
     async fn decide(&self) -> Result<Decision> {
         let name = self.layout.version(self.next());
         let mut ambiguous = false;
+        let mut last = String::new();
         for _ in 0..SENDS {
-            let failure = match self.storage.put_new(&name, self.bytes.clone()).await {
-                Ok(PutNew::Created) => return Ok(Decision::Won),
+            let mut failure = match self.storage.put_new(&name, self.bytes.clone()).await {
+                Ok(PutNew::Created) => return Ok(Decision::Won(None)),
                 Ok(PutNew::Taken) => None,
-                Err(e) if !ambiguous && refused(&e) => return Err(e.into()),
-                Err(e) => Some(e.to_string()),
+                Err(e) => Some(e),
             };
+            // A refusal too is only believed when nothing lies there and no earlier try may yet land.
+            let refused = failure.as_ref().is_some_and(refused) && !ambiguous;
             ambiguous = true;
             match self.read_back().await {
-                ReadBack::Ours => return Ok(Decision::Won),
+                ReadBack::Ours => return Ok(Decision::Won(failure.map(|e| e.to_string()))),
                 ReadBack::Other => return Ok(Decision::Lost(self.lost())),
                 ReadBack::Retired => {
                     return Ok(Decision::Unclear(format!("{name} is taken by a version long retired")));
                 }
                 ReadBack::Unreadable(reason) => return Ok(Decision::Unclear(reason)),
                 ReadBack::Absent => {
+                    if let Some(e) = failure.take_if(|_| refused) {
+                        return Err(e.into());
+                    }
+                    let failure = failure.map(|e| e.to_string());
                     tracing::debug!(%name, failure, "the put did not land; sending the same request again");
+                    last = failure.map_or_else(String::new, |failure| format!(": {failure}"));
                 }
             }
         }
-        Ok(Decision::Unclear(format!("{name} could not be created in {SENDS} tries")))
+        Ok(Decision::Unclear(format!("{name} could not be created in {SENDS} tries{last}")))
     }
 
     fn lost(&self) -> String {
@@ -183,7 +194,7 @@ impl Attempt {
         match open(&self.storage, &self.layout).await {
             Ok(Some(current)) if self.is_in(&current) => {
                 if current.version == self.next() {
-                    return self.finish(hint).await;
+                    return self.finish(hint, None).await;
                 }
                 Ok(CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current)))
             }
@@ -198,11 +209,18 @@ impl Attempt {
             && self.snapshot_ids.iter().all(|id| current.metadata.snapshot_by_id(*id).is_some())
     }
 
-    /// Copy and hint of a version that is won. What fails here is a warning: the commit stands.
-    async fn finish(self, hint: HintState) -> Result<CommitOutcome<LoadedTable>> {
+    /// Copy and hint of a version that is won. What fails here is a warning: the commit stands, unless
+    /// there is a sign that its name had been taken before and deleted.
+    async fn finish(self, hint: HintState, said: Option<String>) -> Result<CommitOutcome<LoadedTable>> {
         let mut warnings = Vec::new();
+        if let Some(reason) = said.filter(|_| !self.storage.has_conditional_update()) {
+            warnings.push(Warning::NotFlushed { reason });
+        }
+        if self.base.is_none() {
+            self.storage.flush_folders(self.layout.metadata()).await;
+        }
         if self.other_spellings_count()
-            && let Ok(Some(theirs)) = self.other_spelling().await
+            && let Ok(Some(theirs)) = self.other_spelling(false).await
         {
             let ours = self.layout.version(self.next()).name().to_owned();
             warnings.push(Warning::Contested { ours, theirs });
@@ -212,29 +230,38 @@ impl Attempt {
             Err(e) => Err(e),
         };
         let mut file = self.copy();
+        // Other metadata under our copy's name, or a hint beyond ours: somebody had this version before.
+        let mut passed = false;
+        let mut left = hint.clone();
         match copied {
             // The hint must not pass a version without its copy.
             Err(e) => {
+                passed = e.kind() == ErrorKind::Damaged;
                 warnings.push(Warning::CopyNotMade { reason: e.to_string() });
                 file = self.layout.version(self.next());
             }
             Ok(()) => match self.move_hint(hint).await {
-                Ok(Moved::ToOurs) => {}
-                Ok(Moved::Past) if self.snapshot_ids.is_empty() => {}
-                Ok(Moved::Past) => match open(&self.storage, &self.layout).await {
-                    Ok(Some(current)) if !self.is_in(&current) => {
-                        return Ok(CommitOutcome::conflict(format!(
-                            "{}: version {} was taken again after its name had been deleted; our snapshot is not in version {}",
-                            self.layout.root(),
-                            self.next(),
-                            current.version
-                        )));
-                    }
-                    Ok(_) => {}
-                    Err(e) => return Ok(self.unknown(format!("the table moved on and can't be read: {e}"))),
-                },
+                Ok(Moved::ToOurs) => {
+                    left = HintState { content: Some(self.next().to_string().into()), etag: None };
+                }
+                Ok(Moved::Past) => passed = true,
                 Err(e) => warnings.push(Warning::HintNotMoved { reason: e.to_string() }),
             },
+        }
+        if passed && !self.snapshot_ids.is_empty() {
+            // Not a conflict, whatever is found: the snapshot may have been seen and expired since.
+            match open(&self.storage, &self.layout).await {
+                Ok(Some(current)) if self.is_in(&current) => {}
+                Ok(_) => {
+                    let reason = format!(
+                        "version {} of {} was there before and its name deleted: our snapshot is not in the table as it is",
+                        self.next(),
+                        self.layout.root()
+                    );
+                    return Ok(self.unknown(reason));
+                }
+                Err(e) => return Ok(self.unknown(format!("the table moved on and can't be read: {e}"))),
+            }
         }
         let opened = Opened {
             version: self.next(),
@@ -242,7 +269,7 @@ impl Attempt {
             file: self.layout.version(self.next()),
             metadata: self.metadata.clone(),
             bytes: self.bytes.clone(),
-            hint: HintState { content: Some(self.next().to_string().into()), etag: None },
+            hint: left,
         };
         let mut table = loaded(self.ident, self.storage, &self.layout, opened);
         table.metadata_location = file.as_str().to_owned();
@@ -251,12 +278,13 @@ impl Attempt {
 
     /// Copies that crashed writers left unmade: of each version past the hint, up to the base.
     async fn repair_copies(&self) -> Result<()> {
-        let Some(base) =
-            self.base.as_ref().filter(|b| b.spelling == Spelling::Plain && is_table_root(&b.metadata))
-        else {
-            return Ok(());
+        let Some(base) = self.base.as_ref().filter(|b| b.spelling == Spelling::Plain) else { return Ok(()) };
+        let first = match base.hint_version() {
+            None => 0,
+            Some(hinted) if hinted <= base.version => hinted + 1,
+            // A hint that was too high says nothing of copies.
+            Some(_) => base.version,
         };
-        let first = base.hint_version().map_or(0, |hinted| hinted + 1);
         for version in first..=base.version {
             let bytes = if version == base.version {
                 base.bytes.clone()
@@ -312,15 +340,15 @@ impl Attempt {
         Err(Error::new(ErrorKind::Failed, format!("{hint} kept changing")))
     }
 
-    /// A file that claims the next version under a name that does not arbitrate. For a table to be,
-    /// any version at all.
-    async fn other_spelling(&self) -> Result<Option<String>> {
+    /// A file that claims the next version under a name that does not arbitrate; with `any`, a file of
+    /// whatever version, for a table to be.
+    async fn other_spelling(&self, any: bool) -> Result<Option<String>> {
         let next = self.next();
         let ours = self.copy();
         let taken = taken_versions(&self.storage, &self.layout).await?;
         Ok(taken
             .into_iter()
-            .filter(|name| self.base.is_none() || name.version == next)
+            .filter(|name| any || name.version == next)
             .find(|name| {
                 name.name != ours.name() && (name.spelling != Spelling::Plain || name.version != next)
             })

@@ -9,6 +9,9 @@ pub(crate) const TABLE_ROOT_PROPERTY: &str = "calve.table-root";
 /// The number of a table's version; the first is 0.
 pub(crate) type Version = u64;
 
+/// The highest version that its own name can be read back for.
+pub(crate) const LAST_VERSION: Version = 10_u64.pow(MOST_DIGITS as u32) - 1;
+
 const MOST_DIGITS: usize = 18;
 
 /// How a metadata file spells its version.

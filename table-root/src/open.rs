@@ -120,7 +120,9 @@ fn metadata_names(listed: &[ListedFile], keep: impl Fn(&ListedFile) -> bool) -> 
 fn choose<'a>(layout: &Layout, hint: &Hint, files: &'a [MetadataName]) -> Result<Option<&'a MetadataName>> {
     if let Hint::File(version, name) = hint
         && let Some(named) = files.iter().find(|f| f.name == *name)
-        && !files.iter().any(|f| f.version > *version && !matches!(f.spelling, Spelling::Unique(_)))
+        && !files
+            .iter()
+            .any(|f| f.version >= *version && f.name != *name && !matches!(f.spelling, Spelling::Unique(_)))
     {
         return Ok(Some(named));
     }

@@ -23,6 +23,12 @@ enum Fault {
     After,
     /// It is applied, and a layer below sends it again and reports the second answer.
     Repeated,
+    /// It is refused for want of rights.
+    Refused,
+    /// It is applied, and the answer is that rights are wanting.
+    RefusedAfter,
+    /// Somebody else moves a hint to 9 first.
+    Moved,
 }
 
 /// A store whose puts to names that contain `on` fail, `times` times.
@@ -38,6 +44,10 @@ impl fmt::Display for FaultyStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a faulty store")
     }
+}
+
+fn denied(path: &ObjectPath) -> object_store::Error {
+    object_store::Error::PermissionDenied { path: path.to_string(), source: "no".into() }
 }
 
 fn lost() -> object_store::Error {
@@ -57,6 +67,15 @@ impl ObjectStore for FaultyStore {
             Fault::After => {
                 self.inner.put_opts(path, payload, opts).await?;
                 Err(lost())
+            }
+            Fault::Refused => Err(denied(path)),
+            Fault::RefusedAfter => {
+                self.inner.put_opts(path, payload, opts).await?;
+                Err(denied(path))
+            }
+            Fault::Moved => {
+                self.inner.put_opts(path, PutPayload::from_static(b"9"), PutOptions::default()).await?;
+                self.inner.put_opts(path, payload, opts).await
             }
             Fault::Repeated => {
                 self.inner.put_opts(path, payload.clone(), opts.clone()).await?;
@@ -239,4 +258,151 @@ async fn a_commit_goes_on_when_its_caller_goes_away() {
     }
     assert!(history(&root).await.contains(&id));
     assert_eq!(text(&root, "metadata/version-hint.text").await, "1");
+}
+
+#[tokio::test]
+async fn resolving_finds_what_landed_however_late() {
+    // The answer of every try is lost, and so is every read of the name.
+    let root = memory_root();
+    let base = table_of(&root, 2).await;
+    let pending = unknown(&root, Fault::Before, 4).await;
+    let id = pending.snapshot_ids()[0];
+    // Landed after all, by a request that was still under way.
+    let healthy = catalog_at(&root);
+    let CommitOutcome::Committed(_) = healthy.resolve(pending.clone()).await.unwrap() else {
+        panic!("not sent")
+    };
+    // Two more versions later it is still found, by its snapshot.
+    let mut table = healthy.load(healthy.ident()).await.unwrap();
+    for _ in 0..2 {
+        table = append_one(&healthy, &table).await;
+    }
+    let again = healthy.resolve(pending).await.unwrap();
+    assert!(matches!(again, CommitOutcome::Committed(_)), "{again:?}");
+    assert_eq!(history(&root).await.iter().filter(|s| **s == id).count(), 1);
+    assert!(base.metadata.snapshot_by_id(id).is_none());
+}
+
+#[tokio::test]
+async fn resolving_against_a_retired_name_looks_for_the_snapshot() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let pending = unknown(&root, Fault::Before, 4).await;
+    let storage = Storage::open(&root).unwrap();
+    let name = root.join("metadata/v2.metadata.json").unwrap();
+    storage.put(&name, Default::default()).await.unwrap();
+    let catalog = catalog_at(&root);
+    let outcome = catalog.resolve(pending).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Unknown(_)), "an emptied name proves nothing: {outcome:?}");
+}
+
+#[tokio::test]
+async fn resolving_where_the_table_is_gone_stays_unknown() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let pending = unknown(&root, Fault::Before, 4).await;
+    let storage = Storage::open(&root).unwrap();
+    for path in storage.list_all(&root).await.unwrap() {
+        storage.delete(&path).await.unwrap();
+    }
+    let outcome = catalog_at(&root).resolve(pending).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Unknown(_)), "{outcome:?}");
+    assert!(storage.list_all(&root).await.unwrap().is_empty(), "nothing is built on what is gone");
+}
+
+#[tokio::test]
+async fn a_refusal_after_a_try_that_may_have_landed_is_not_believed() {
+    for fault in [Fault::RefusedAfter, Fault::Refused] {
+        let root = memory_root();
+        table_of(&root, 2).await;
+        let catalog = faulty(&root, "v2.metadata.json", fault, 1);
+        let base = catalog.load(catalog.ident()).await.unwrap();
+        let next = snapshot(&base.metadata, &base.storage).await;
+        let id = next.snapshot_id();
+        let outcome = catalog.commit(&base, append(&base.metadata, next)).await;
+        match fault {
+            Fault::Refused => {
+                assert_eq!(outcome.unwrap_err().kind(), calve_catalog::ErrorKind::Denied);
+                assert!(!history(&root).await.contains(&id));
+            }
+            _ => {
+                assert!(matches!(outcome.unwrap(), CommitOutcome::Committed(_)));
+                assert!(history(&root).await.contains(&id));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_was_deleted_and_taken_again_is_unknown_and_never_acknowledged() {
+    for copies_stay in [true, false] {
+        let root = memory_root();
+        let base = table_of(&root, 2).await;
+        let sleeper = catalog_at(&root);
+        let stale = sleeper.load(sleeper.ident()).await.unwrap();
+        let mut table = base;
+        for _ in 0..3 {
+            table = append_one(&sleeper, &table).await;
+        }
+        let storage = Storage::open(&root).unwrap();
+        for name in names(&root).await {
+            if name == "v2.metadata.json" || (!copies_stay && name.starts_with("00002-")) {
+                storage.delete(root.join("metadata").unwrap().join(&name).unwrap().as_str()).await.unwrap();
+            }
+        }
+        // The sleeper is past its look at the hint.
+        storage.put(&root.join("metadata/version-hint.text").unwrap(), "1".into()).await.unwrap();
+        let slow = faulty(&root, "version-hint.text", Fault::Moved, 1);
+        let next = snapshot(&stale.metadata, &stale.storage).await;
+        let id = next.snapshot_id();
+        let outcome = slow.commit(&stale, append(&stale.metadata, next)).await.unwrap();
+        let acknowledged = matches!(outcome, CommitOutcome::Committed(_));
+        assert!(
+            !acknowledged || history(&root).await.contains(&id),
+            "copies stay: {copies_stay}: {outcome:?}"
+        );
+        assert!(!matches!(outcome, CommitOutcome::Conflict(_)), "its files may be in use: {outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_next_commit_of_the_same_process_repairs_what_the_last_left() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let catalog = faulty(&root, "/00002-", Fault::Before, 1);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+    let CommitOutcome::Committed(made) = outcome else { panic!("{outcome:?}") };
+    assert!(matches!(made.warnings[..], [Warning::CopyNotMade { .. }]));
+    append_one(&catalog, &made.table).await;
+    let names = names(&root).await;
+    for copy in ["00002-", "00003-"] {
+        assert!(names.iter().any(|n| n.starts_with(copy)), "{copy} in {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_hint_is_moved_forward_only() {
+    let root = memory_root();
+    let base = table_of(&root, 2).await;
+    // Between our look at the hint and our move, somebody else moves it on.
+    let catalog = faulty(&root, "version-hint.text", Fault::Moved, 1);
+    let loaded = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&loaded.metadata, &loaded.storage).await;
+    let outcome = catalog.commit(&loaded, append(&loaded.metadata, next)).await.unwrap();
+    assert!(!matches!(outcome, CommitOutcome::Conflict(_)), "{outcome:?}");
+    assert_eq!(text(&root, "metadata/version-hint.text").await, "9");
+    assert_eq!(base.metadata.history().len(), 1);
+}
+
+/// A commit on `root` whose deciding put fails `times` times.
+async fn unknown(root: &Location, fault: Fault, times: usize) -> calve_catalog::Pending {
+    let catalog = faulty(root, "v2.metadata.json", fault, times);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    match catalog.commit(&base, append(&base.metadata, next)).await.unwrap() {
+        CommitOutcome::Unknown(pending) => pending,
+        other => panic!("{other:?}"),
+    }
 }

@@ -199,12 +199,6 @@ async fn a_copied_root_is_read_and_not_committed_to() {
     }
     let catalog = catalog_at(&copy);
     let base = catalog.load(catalog.ident()).await.unwrap();
-    let next = snapshot(&table_of(&memory_root(), 1).await.metadata, &base.storage).await;
-    let change = calve_catalog::TableChange {
-        requirements: vec![],
-        updates: vec![calve_catalog::TableUpdate::AddSnapshot { snapshot: next }],
-    };
-    let _ = change;
     let error = catalog
         .commit(&base, calve_catalog::TableChange::set_properties([("a".to_owned(), "b".to_owned())].into()))
         .await
@@ -243,4 +237,115 @@ async fn one_metadata_file_opens_as_a_static_table() {
     put(&root, "v9.metadata.json", "{\"a\": 1}").await;
     let error = load_static(&missing, Storage::open(&root).unwrap()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Damaged);
+}
+
+#[tokio::test]
+async fn what_can_not_be_committed_to_is_refused_before_anything_is_written() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let copy = memory_root();
+    for name in names(&root).await {
+        let storage = Storage::open(&root).unwrap();
+        let bytes = storage.read(root.join("metadata").unwrap().join(&name).unwrap().as_str()).await.unwrap();
+        put(&copy, &name, bytes).await;
+    }
+    let catalog = catalog_at(&copy);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    assert_eq!(catalog.check_commit(&base).await.unwrap_err().kind(), ErrorKind::Input);
+    let own = catalog_at(&root);
+    let base = own.load(own.ident()).await.unwrap();
+    own.check_commit(&base).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_version_name_beats_a_unique_file_of_the_same_version_even_when_the_hint_names_it() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let unique = "00001-0b0ae3b6-2ab8-4a85-a5b8-1b9a6a2b3c4d.metadata.json";
+    put(&root, unique, bytes_of(&root, 0).await).await;
+    put(&root, "version-hint.text", unique).await;
+    assert_eq!(snapshots(&root).await, 1, "v1 has the snapshot, the file the hint names has none");
+}
+
+#[tokio::test]
+async fn a_hint_without_any_metadata_is_no_place_for_a_new_table() {
+    let root = memory_root();
+    put(&root, "version-hint.text", "3").await;
+    let catalog = catalog_at(&root);
+    let error = catalog.stage(catalog.ident(), calve_catalog::testing::new_table()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+    assert!(error.to_string().contains("version-hint.text"), "{error}");
+}
+
+#[tokio::test]
+async fn the_property_counts_only_in_a_version_name() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    keep_only(&root, |n| n.starts_with('0')).await;
+    let catalog = catalog_at(&root);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let error = catalog.commit(&base, append(&base.metadata, next)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+}
+
+#[tokio::test]
+async fn the_last_version_there_is_takes_no_commit() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    put(&root, "v999999999999999999.metadata.json", bytes_of(&root, 1).await).await;
+    put(&root, "version-hint.text", "999999999999999999").await;
+    let catalog = catalog_at(&root);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let error = catalog.commit(&base, append(&base.metadata, next)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+}
+
+#[tokio::test]
+async fn a_hint_that_was_too_high_does_not_hide_a_missing_copy() {
+    let root = memory_root();
+    table_of(&root, 3).await;
+    let copy = names(&root).await.into_iter().find(|n| n.starts_with("00002-")).unwrap();
+    remove(&root, &copy).await;
+    put(&root, "version-hint.text", "99").await;
+    let catalog = catalog_at(&root);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    append_one(&catalog, &base).await;
+    assert!(names(&root).await.contains(&copy), "the metadata log names it");
+    assert_eq!(text(&root, "metadata/version-hint.text").await, "3");
+}
+
+#[tokio::test]
+async fn an_emptied_version_is_taken_and_is_no_version() {
+    let root = memory_root();
+    table_of(&root, 4).await;
+    for name in ["v0.metadata.json", "v1.metadata.json"] {
+        put(&root, name, "").await;
+    }
+    put(&root, "version-hint.text", "1").await;
+    assert_eq!(snapshots(&root).await, 3, "a hint at a retired name is stale");
+    remove(&root, "version-hint.text").await;
+    assert_eq!(snapshots(&root).await, 3);
+}
+
+#[tokio::test]
+async fn a_table_that_packs_its_metadata_is_listed_for_other_spellings() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let catalog = catalog_at(&root);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let gzip = [("write.metadata.compression-codec".to_owned(), "gzip".to_owned())];
+    let change = calve_catalog::TableChange::set_properties(gzip.into());
+    let set = catalog.commit(&base, change).await.unwrap();
+    assert!(matches!(set, CommitOutcome::Committed(_)));
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&bytes_of(&root, 2).await).unwrap();
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    put(&root, "v3.gz.metadata.json", packed.finish().unwrap()).await;
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let lost = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+    assert!(matches!(lost, CommitOutcome::Conflict(_)), "{lost:?}");
+    let seen = catalog.load(catalog.ident()).await.unwrap();
+    assert!(seen.metadata_location.ends_with("v3.gz.metadata.json"), "{}", seen.metadata_location);
 }
