@@ -12,14 +12,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod text;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow::array::{Array, StringArray};
 use arrow::csv;
-use arrow::datatypes::{DataType, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
 use arrow::ipc::reader::{FileReader, StreamReader};
 use arrow::json;
@@ -58,7 +61,8 @@ impl InputFile {
     /// Opens a file and finds out its columns.
     ///
     /// Parquet and Arrow are known by their first bytes, text by its name. Text has no types: columns
-    /// that `types` has are read as it says, others by what all their values look like.
+    /// that `types` has are read as it says, others by what all their values look like. A value is read
+    /// exactly or refused; an empty field of CSV is null.
     ///
     /// # Errors
     /// [`ErrorKind::Input`] when the file is missing, is none of the formats, or is not whole.
@@ -76,12 +80,13 @@ impl InputFile {
                 let (inferred, _) = format
                     .infer_schema(BufReader::new(file), None)
                     .map_err(|e| unreadable(path, "CSV with a header line", e))?;
-                typed(inferred, types)
+                let schema = typed(path, inferred, types, true)?;
+                zoned(path, &schema, separator)?
             }
             Format::JsonLines => {
                 let (inferred, _) = json::reader::infer_json_schema(BufReader::new(file), None)
                     .map_err(|e| unreadable(path, "JSON lines", e))?;
-                typed(inferred, types)
+                typed(path, inferred, types, false)?
             }
         };
         if schema.fields().is_empty() {
@@ -108,31 +113,43 @@ impl InputFile {
     pub fn batches(&self) -> Result<Batches> {
         let file = open(&self.path)?;
         let path = self.path.clone();
-        let schema = self.schema.clone();
-        let name = self.format.to_string();
-        let read: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send> = match self.format {
+        let read: ArrowBatches = match self.format {
             Format::Parquet => Box::new(
                 ParquetRecordBatchReaderBuilder::try_new(file)
                     .and_then(|builder| builder.with_batch_size(BATCH_ROWS).build())
                     .map_err(|e| unreadable(&path, "Parquet", e))?,
             ),
             Format::Arrow => arrow_reader(&path, file)?.1,
-            Format::Csv => Box::new(
-                csv::ReaderBuilder::new(schema)
-                    .with_header(true)
-                    .with_delimiter(self.separator)
-                    .with_batch_size(BATCH_ROWS)
-                    .build_buffered(BufReader::new(file))
-                    .map_err(|e| unreadable(&path, "CSV", e))?,
-            ),
+            Format::Csv => csv_texts(&path, file, &self.schema, self.separator)?,
             Format::JsonLines => Box::new(
-                json::ReaderBuilder::new(schema)
+                // Strict, because a field that is in no column would be dropped without a word.
+                json::ReaderBuilder::new(text::as_text(&self.schema))
                     .with_batch_size(BATCH_ROWS)
+                    .with_coerce_primitive(true)
+                    .with_strict_mode(true)
                     .build(BufReader::new(file))
                     .map_err(|e| unreadable(&path, "JSON lines", e))?,
             ),
         };
-        Ok(Box::new(read.map(move |batch| batch.map_err(|e| unreadable(&path, &name, e)))))
+        let format = self.format;
+        let schema = self.schema.clone();
+        let mut rows = 0;
+        Ok(Box::new(read.map(move |batch| {
+            let batch = batch.map_err(|e| unreadable(&path, &format.to_string(), e))?;
+            if !format.is_text() {
+                return Ok(batch);
+            }
+            let first = rows + 1;
+            rows += batch.num_rows() as u64;
+            text::typed(&batch, &schema, first)
+                .map_err(|e| Error::input(format!("{}: {e}", path.display())).with_source(e))
+        })))
+    }
+}
+
+impl Format {
+    fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::JsonLines)
     }
 }
 
@@ -205,18 +222,91 @@ fn arrow_reader(path: &Path, mut file: File) -> Result<(SchemaRef, ArrowBatches)
     Ok((reader.schema(), Box::new(reader)))
 }
 
+fn csv_texts(path: &Path, file: File, schema: &SchemaRef, separator: u8) -> Result<ArrowBatches> {
+    let reader = csv::ReaderBuilder::new(text::as_text(schema))
+        .with_header(true)
+        .with_delimiter(separator)
+        .with_batch_size(BATCH_ROWS)
+        .build_buffered(BufReader::new(file))
+        .map_err(|e| unreadable(path, "CSV", e))?;
+    Ok(Box::new(reader))
+}
+
 /// The columns of a text file, with the types of the table they go to where it has them.
-fn typed(inferred: Schema, types: Option<&Schema>) -> SchemaRef {
+fn typed(path: &Path, inferred: Schema, types: Option<&Schema>, flat: bool) -> Result<SchemaRef> {
     let known = |name: &str| types.and_then(|t| t.field_with_name(name).ok()).map(|f| f.data_type().clone());
-    let fields = inferred.fields().iter().map(|field| {
-        let of = known(field.name()).unwrap_or_else(|| match field.data_type() {
-            // A column that never has a value: text takes anything later.
-            DataType::Null => DataType::Utf8,
-            other => other.clone(),
-        });
-        Arc::new(field.as_ref().clone().with_data_type(of).with_nullable(true))
+    let mut fields = Vec::with_capacity(inferred.fields().len());
+    for field in inferred.fields() {
+        let name = field.name();
+        if inferred.fields().iter().filter(|other| other.name() == name).count() > 1 {
+            return Err(Error::input(format!(
+                "{} has two columns `{}`",
+                path.display(),
+                name.escape_debug()
+            )));
+        }
+        let of = known(name).unwrap_or_else(|| guessed(field.data_type()));
+        if !text::can_hold(&of, flat) {
+            return Err(Error::input(format!(
+                "{}: column `{}` of the table is a {}, which {} can't hold; use Parquet or Arrow IPC",
+                path.display(),
+                name.escape_debug(),
+                text::named(&of),
+                if flat { "CSV" } else { "JSON lines" }
+            )));
+        }
+        fields.push(Arc::new(Field::new(name, of, true)));
+    }
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+/// The type of a column whose values look like `of`.
+fn guessed(of: &DataType) -> DataType {
+    match of {
+        // A column that never has a value: text takes anything later.
+        DataType::Null => DataType::Utf8,
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => DataType::Timestamp(TimeUnit::Nanosecond, None),
+        DataType::Timestamp(..) => DataType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::List(element) => {
+            let element = element.as_ref().clone();
+            let of = guessed(element.data_type());
+            DataType::List(Arc::new(element.with_data_type(of)))
+        }
+        DataType::Struct(fields) => DataType::Struct(
+            fields
+                .iter()
+                .map(|f| Arc::new(f.as_ref().clone().with_data_type(guessed(f.data_type()))))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// Times whose first value says which instant it means are instants.
+fn zoned(path: &Path, schema: &SchemaRef, separator: u8) -> Result<SchemaRef> {
+    let local = |f: &Field| matches!(f.data_type(), DataType::Timestamp(_, None));
+    if !schema.fields().iter().any(|f| local(f)) {
+        return Ok(schema.clone());
+    }
+    let mut first: Vec<Option<bool>> = vec![None; schema.fields().len()];
+    for batch in csv_texts(path, open(path)?, schema, separator)? {
+        let batch = batch.map_err(|e| unreadable(path, "CSV", e))?;
+        for (seen, column) in first.iter_mut().zip(batch.columns()) {
+            let texts = column.as_any().downcast_ref::<StringArray>();
+            *seen = seen.or_else(|| texts?.iter().flatten().next().map(text::has_offset));
+        }
+        if first.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    let fields = schema.fields().iter().zip(first).map(|(field, offset)| match field.data_type() {
+        DataType::Timestamp(unit, None) if offset == Some(true) => {
+            let of = DataType::Timestamp(*unit, Some("+00:00".into()));
+            Arc::new(field.as_ref().clone().with_data_type(of))
+        }
+        _ => field.clone(),
     });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
 }
 
 fn unreadable(path: &Path, format: &str, source: impl std::error::Error + Send + Sync + 'static) -> Error {

@@ -48,7 +48,7 @@ mod write;
 pub use calve_catalog::{LoadedTable, Warning};
 pub use calve_scan::{Explain, Plan, RecordBatchStream, ScanTask};
 pub use calve_uri::{Destination, Mode, ParseError, PartitionField, Secret, TableRef, Transform};
-pub use calve_writer::{Progress, WriteOptions, WriteOutcome, WritePlan, WriteReport};
+pub use calve_writer::{Progress, TableWriter, WriteOptions, WriteOutcome, WritePlan, WriteReport};
 pub use error::{Error, ErrorKind, Result};
 pub use options::{CatalogKind, StorageOptions};
 pub use scan::{IcebergScan, scan_iceberg};

@@ -3,8 +3,12 @@
 
 /// Everything that must be refused: one line, the right exit code, nothing left behind.
 mod bad_input;
+/// Command lines that are not understood.
+mod usage;
 /// The project's documents: the README's code and commands, the map of crates.
 mod documents;
+/// Text is read exactly or refused, and output is whole or not there.
+mod exact;
 /// Each input and output format.
 mod formats;
 /// What `--json` prints.

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use calve::{Error, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind as E};
 use serde_json::json;
 
 /// Why a command stops, and with which exit code.
@@ -42,6 +43,47 @@ impl Failure {
     /// Exit code 4.
     pub(crate) fn unknown(message: impl Into<String>) -> Self {
         Self::Told { code: 4, kind: "unknown", message: message.into(), detail: None }
+    }
+
+    /// Exit code 2, for a command line that is not understood.
+    ///
+    /// The words given are not repeated: a destination or an option may hold a secret, wherever it
+    /// stands.
+    pub(crate) fn from_usage(error: &clap::Error) -> Self {
+        let context = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => Some(text.clone()),
+            Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
+            _ => None,
+        };
+        // What clap knows by itself, and never what was given, is behind these two.
+        let argument =
+            context(ContextKind::InvalidArg).filter(|arg| arg.starts_with(['<', '-']) && !arg.contains('='));
+        let argument = argument.or_else(|| context(ContextKind::InvalidArg).filter(|arg| arg.ends_with('>')));
+        let message = match error.kind() {
+            E::DisplayHelpOnMissingArgumentOrSubcommand | E::MissingSubcommand => {
+                "no command is given; see calve --help".to_owned()
+            }
+            E::InvalidSubcommand => {
+                "the first word is no command; commands are write, scan, explain, inspect and parse"
+                    .to_owned()
+            }
+            E::UnknownArgument => "an argument is not understood; --help lists those that are".to_owned(),
+            E::MissingRequiredArgument => {
+                format!(
+                    "missing {}; --help shows an example",
+                    argument.unwrap_or_else(|| "an argument".to_owned())
+                )
+            }
+            E::InvalidValue | E::ValueValidation | E::NoEquals | E::TooFewValues | E::WrongNumberOfValues => {
+                format!(
+                    "{} has no value it can take; --help shows an example",
+                    argument.unwrap_or_else(|| "an option".to_owned())
+                )
+            }
+            E::ArgumentConflict => "an option is given twice".to_owned(),
+            other => format!("the command line is not understood: {other}"),
+        };
+        Self::input(message)
     }
 
     /// Prints what is to be told and gives the exit code.

@@ -41,7 +41,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(e) if !e.use_stderr() => {
+            // Help and version were asked for.
+            return if e.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        Err(e) => return Failure::from_usage(&e).report(std::env::args().any(|a| a == "--json")),
+    };
     let json = arguments.json;
     let done = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(arguments)),

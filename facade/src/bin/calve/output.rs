@@ -41,9 +41,11 @@ impl FileFormat {
     }
 }
 
-/// A file being written; one that is not finished is removed again.
+/// A file being written beside its place, and moved there when it is whole: what was there before stays
+/// until then, and nothing is left of a file that is not finished.
 pub(crate) struct OutputFile {
     path: PathBuf,
+    staged: PathBuf,
     writer: Option<Writer>,
     rows: u64,
 }
@@ -58,8 +60,23 @@ enum Writer {
 impl OutputFile {
     /// Creates or replaces `path`.
     pub(crate) fn create(path: &Path, format: FileFormat, schema: SchemaRef) -> Result<Self, Failure> {
-        let file = File::create(path)
-            .map_err(|e| Failure::failed(format!("{} can't be written: {e}", path.display())))?;
+        if let (FileFormat::Csv, Some(nested)) =
+            (format, schema.fields().iter().find(|f| f.data_type().is_nested()))
+        {
+            return Err(Failure::input(format!(
+                "column `{}` is nested, which CSV can't hold; leave it out with --select, or write .parquet, .jsonl or .arrow",
+                nested.name().escape_debug()
+            )));
+        }
+        let refused =
+            |e: std::io::Error| Failure::failed(format!("{} can't be written: {e}", path.display()));
+        if path.is_dir() {
+            return Err(Failure::input(format!("{} is a folder; name a file in it", path.display())));
+        }
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let staged = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let file = File::create(&staged).map_err(refused)?;
+        let mut output = Self { path: path.to_owned(), staged, writer: None, rows: 0 };
         let made = match format {
             FileFormat::Parquet => {
                 let zstd = Compression::ZSTD(ZstdLevel::default());
@@ -80,7 +97,6 @@ impl OutputFile {
                 FileWriter::try_new(BufWriter::new(file), &schema).map(|w| Writer::Arrow(Box::new(w)))
             }
         };
-        let mut output = Self { path: path.to_owned(), writer: None, rows: 0 };
         output.writer = Some(made.map_err(|e| output.failed(&e))?);
         Ok(output)
     }
@@ -112,13 +128,8 @@ impl OutputFile {
             Some(Writer::Arrow(mut w)) => w.finish(),
             None => Ok(()),
         };
-        match done {
-            Ok(()) => Ok(self.rows),
-            Err(e) => {
-                let _ = std::fs::remove_file(&self.path);
-                Err(self.failed(&e))
-            }
-        }
+        done.and_then(|()| Ok(std::fs::rename(&self.staged, &self.path)?)).map_err(|e| self.failed(&e))?;
+        Ok(self.rows)
     }
 
     fn failed(&self, error: &ArrowError) -> Failure {
@@ -128,9 +139,9 @@ impl OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if self.writer.take().is_some() {
-            let _ = std::fs::remove_file(&self.path);
-        }
+        drop(self.writer.take());
+        // Once finished it is no longer there.
+        let _ = std::fs::remove_file(&self.staged);
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct TableArguments {
     #[arg(short = 'o', long = "option", value_name = "KEY=VALUE", value_parser = pair)]
     options: Vec<(String, String)>,
     /// Only rows for which this condition is true
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     condition: Option<String>,
     /// Scan this snapshot instead of the current one
     #[arg(long, value_name = "ID", allow_negative_numbers = true)]
@@ -87,16 +87,29 @@ pub(crate) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     if let Some(limit) = arguments.limit.or(shown.then_some(SHOWN + 1)) {
         scan = scan.limit(limit);
     }
-    match &arguments.output {
-        Some(path) => to_file(&scan, path, json).await,
-        None if json => to_json_lines(&scan).await,
-        None => to_terminal(&scan, shown).await,
+    let scanned = async {
+        match &arguments.output {
+            Some(path) => to_file(&scan, path, json).await,
+            None if json => to_json_lines(&scan).await,
+            None => to_terminal(&scan, shown).await,
+        }
+    };
+    tokio::select! {
+        done = scanned => done,
+        // A file half written is dropped on the way out, and with it removed.
+        _ = tokio::signal::ctrl_c() => Err(Failure::failed("interrupted")),
     }
 }
 
 async fn to_file(scan: &IcebergScan, path: &Path, json: bool) -> Result<(), Failure> {
     let format = FileFormat::of(path)?;
     let plan = scan.plan().await?;
+    if plan.tasks().iter().any(|task| is_same_file(path, &task.path)) {
+        return Err(Failure::input(format!(
+            "{} is a file of the table itself; name another",
+            path.display()
+        )));
+    }
     let mut file = OutputFile::create(path, format, plan.schema())?;
     let mut batches = plan.read();
     while let Some(batch) = batches.next().await {
@@ -118,7 +131,8 @@ async fn to_json_lines(scan: &IcebergScan) -> Result<(), Failure> {
     while let Some(batch) = batches.next().await {
         writer.write(&batch.map_err(Error::from)?).map_err(Failure::from_arrow)?;
     }
-    writer.finish().map_err(Failure::from_arrow)
+    writer.finish().map_err(Failure::from_arrow)?;
+    Ok(writer.into_inner().flush()?)
 }
 
 async fn to_terminal(scan: &IcebergScan, bounded: bool) -> Result<(), Failure> {
@@ -143,6 +157,15 @@ async fn to_terminal(scan: &IcebergScan, bounded: bool) -> Result<(), Failure> {
         writeln!(out, "{}", count(rows, "row"))?;
     }
     Ok(())
+}
+
+/// Whether a path names the file that a table stores under `stored`.
+fn is_same_file(path: &Path, stored: &str) -> bool {
+    let stored = stored.strip_prefix("file://").unwrap_or(stored);
+    match (path.canonicalize(), Path::new(stored).canonicalize()) {
+        (Ok(path), Ok(stored)) => path == stored,
+        _ => false,
+    }
 }
 
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use arrow::datatypes::{Schema, SchemaRef};
 use calve::input::InputFile;
 use calve::{
-    Destination, Error, ErrorKind, Mode, Progress, StorageOptions, TableRef, WriteDestination, WriteOptions,
-    WriteOutcome, WriteReport,
+    Destination, Error, ErrorKind, Mode, Progress, StorageOptions, TableRef, TableWriter, WriteDestination,
+    WriteOptions, WriteOutcome, WriteReport,
 };
 use serde_json::json;
 
@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let destination: Destination = arguments.destination.parse()?;
+    if let Some(at) = arguments.files.iter().position(|f| f.to_string_lossy().contains("://")) {
+        // It may hold a secret, so it is not repeated.
+        return Err(Failure::input(format!("input file {} is a URI; name files on local disk", at + 1)));
+    }
     let types = existing_types(&destination).await?;
     let files: Vec<InputFile> = arguments
         .files
@@ -56,29 +60,29 @@ pub(crate) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     }
     let mut writer = plan.start();
     let mut meter = Meter::new(!json);
-    for file in &files {
-        let batches = match file.batches() {
-            Ok(batches) => batches,
-            Err(e) => {
-                writer.abort().await;
-                return Err(e.into());
-            }
-        };
-        for batch in batches {
-            let taken = match batch {
-                Ok(batch) => writer.write(batch).await.map_err(Error::from),
-                Err(e) => Err(e),
-            };
-            if let Err(e) = taken {
-                meter.clear();
-                writer.abort().await;
-                return Err(e.into());
-            }
+    // From here on an interruption is noticed between batches, and not at all once the commit begins.
+    let taken = tokio::select! {
+        taken = take(&files, &mut writer, &mut meter) => taken,
+        _ = tokio::signal::ctrl_c() => Err(Failure::failed("interrupted; nothing was written")),
+    };
+    meter.clear();
+    if let Err(failure) = taken {
+        writer.abort().await;
+        return Err(failure);
+    }
+    report(&destination, writer.commit().await.map_err(Error::from)?, json)
+}
+
+async fn take(files: &[InputFile], writer: &mut TableWriter, meter: &mut Meter) -> Result<(), Failure> {
+    for file in files {
+        for batch in file.batches()? {
+            writer.write(batch?).await.map_err(Error::from)?;
             meter.show(&writer.progress());
+            // Reading files is no waiting, so an interruption is only seen where we let it be.
+            tokio::task::yield_now().await;
         }
     }
-    meter.clear();
-    report(&destination, writer.commit().await.map_err(Error::from)?, json)
+    Ok(())
 }
 
 /// The columns of the table as it is, so that text is read as the table's types.
@@ -194,7 +198,7 @@ fn committed(destination: &Destination, report: &WriteReport, json: bool) -> Res
         "bytes": report.bytes,
         "warnings": report.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
-    say(json, &value, || {
+    let said = say(json, &value, || {
         let verb = match (report.created, destination.mode()) {
             (true, _) => "created",
             (false, Mode::Overwrite) => "replaced the rows of",
@@ -207,7 +211,13 @@ fn committed(destination: &Destination, report: &WriteReport, json: bool) -> Res
             bytes(report.bytes),
             report.snapshot_id.map_or("none".to_owned(), |id| id.to_string())
         )
-    })
+    });
+    match (said, report.snapshot_id) {
+        (Err(Failure::Told { message, .. }), Some(id)) => {
+            Err(Failure::failed(format!("committed as snapshot {id}, do not write again; {message}")))
+        }
+        (said, _) => said,
+    }
 }
 
 fn say(json: bool, value: &serde_json::Value, text: impl FnOnce() -> String) -> Result<(), Failure> {
