@@ -16,9 +16,9 @@ pub struct Error {
 pub enum ErrorKind {
     /// The scan asks for what the table can't give: mend the request.
     Input,
-    /// There is no such snapshot or file.
+    /// There is no such snapshot.
     NotFound,
-    /// The table contradicts itself or its format: look at the table.
+    /// The table contradicts itself or its format, or lacks a file it names: look at the table.
     Damaged,
     /// The table uses something this version can't read.
     Unsupported,
@@ -58,6 +58,11 @@ impl Error {
         Self::new(ErrorKind::Unsupported, message)
     }
 
+    /// The table names a file, such as a "manifest", that is not there.
+    pub(crate) fn missing(what: &str, path: &str) -> Self {
+        Self::damaged(format!("{what} {path} is missing: the table names it, but there is no such file"))
+    }
+
     /// This error, said of `file`.
     pub(crate) fn about_file(mut self, file: &str) -> Self {
         if !self.message.contains(file) {
@@ -69,7 +74,9 @@ impl Error {
     /// An error met while reading `file`, by what lies at its root.
     pub(crate) fn from_file(file: &str, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         let kind = match store_error(&source) {
-            Some(object_store::Error::NotFound { .. }) => ErrorKind::NotFound,
+            Some(object_store::Error::NotFound { .. }) => {
+                return Self::missing("data file", file).with_source(source);
+            }
             Some(
                 object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. },
             ) => ErrorKind::Denied,
@@ -77,7 +84,6 @@ impl Error {
             None => ErrorKind::Damaged,
         };
         let why = match kind {
-            ErrorKind::NotFound => "the table names it, but there is no such file".to_owned(),
             ErrorKind::Denied => "permission denied".to_owned(),
             _ => source.to_string(),
         };

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iceberg::spec::{DataContentType, DataFile, DataFileFormat, ManifestFile};
+use iceberg::spec::{DataContentType, DataFileFormat, ManifestFile};
 
 use crate::explain::Explain;
+use crate::manifests::{self, Entry};
 use crate::prune::{PartitionJudge, file_facts, may_match, must_match};
 use crate::task::{FileFormat, ReadContext, ScanTask};
 use crate::value::Value;
-use crate::{Error, Result, manifests};
+use crate::{Error, Result};
 
 /// The filter made ready for every partition spec of the table.
 pub(crate) struct Selector {
@@ -86,38 +87,39 @@ impl Selector {
             }
             plan.files += 1;
             plan.bytes += file.file_size_in_bytes();
-            match self.excluding(judges, file) {
+            match self.excluding(judges, &entry) {
                 Some(Excluded::ByPartition(part)) => plan.parts[part].by_partition += 1,
                 Some(Excluded::ByBounds(part)) => plan.parts[part].by_bounds += 1,
                 None => {
-                    let residual = self.residual(judges, file);
+                    let residual = self.residual(judges, &entry);
                     for (part, counts) in plan.parts.iter_mut().enumerate() {
                         match residual.contains(&part) {
                             true => counts.to_test += 1,
                             false => counts.proven += 1,
                         }
                     }
-                    plan.tasks.push(task(file, manifest.partition_spec_id, entry.sequence_number, residual)?);
+                    plan.tasks.push(task(&entry, manifest.partition_spec_id, residual)?);
                 }
             }
         }
         Ok(plan)
     }
 
-    fn excluding(&self, judges: &[PartitionJudge], file: &DataFile) -> Option<Excluded> {
-        let by_partition = judges.iter().position(|judge| !judge.may_match(file.partition()));
+    fn excluding(&self, judges: &[PartitionJudge], entry: &Entry) -> Option<Excluded> {
+        let by_partition = judges.iter().position(|judge| !judge.may_match(&entry.partition));
         if let Some(part) = by_partition {
             return Some(Excluded::ByPartition(part));
         }
         let filter = &self.context.filter;
-        let by_bounds = filter.iter().position(|part| !may_match(part, &|column| file_facts(file, column)));
+        let by_bounds =
+            filter.iter().position(|part| !may_match(part, &|column| file_facts(&entry.file, column)));
         by_bounds.map(Excluded::ByBounds)
     }
 
-    fn residual(&self, judges: &[PartitionJudge], file: &DataFile) -> Vec<usize> {
+    fn residual(&self, judges: &[PartitionJudge], entry: &Entry) -> Vec<usize> {
         let proven = |part: usize| {
-            judges[part].must_match(file.partition())
-                || must_match(&self.context.filter[part], &|column| file_facts(file, column))
+            judges[part].must_match(&entry.partition)
+                || must_match(&self.context.filter[part], &|column| file_facts(&entry.file, column))
         };
         (0..judges.len()).filter(|part| !proven(*part)).collect()
     }
@@ -139,7 +141,8 @@ impl ManifestPlan {
     }
 }
 
-fn task(file: &DataFile, spec_id: i32, sequence_number: i64, residual: Vec<usize>) -> Result<ScanTask> {
+fn task(entry: &Entry, spec_id: i32, residual: Vec<usize>) -> Result<ScanTask> {
+    let file = &entry.file;
     let format = match file.file_format() {
         DataFileFormat::Parquet => FileFormat::Parquet,
         other => {
@@ -158,7 +161,7 @@ fn task(file: &DataFile, spec_id: i32, sequence_number: i64, residual: Vec<usize
         format,
         residual,
         spec_id,
-        partition: file.partition().iter().map(|value| value.and_then(Value::of)).collect(),
-        sequence_number,
+        partition: entry.partition.iter().map(|value| value.and_then(Value::of)).collect(),
+        sequence_number: entry.sequence_number,
     })
 }

@@ -49,8 +49,8 @@
 //!
 //! # What it does not do
 //! It does not write. It refuses, rather than returning wrong rows: snapshots with row-level
-//! deletes, data files that are not Parquet, Parquet files without field ids whose columns neither a
-//! name mapping nor the table's names explain. Filters compare columns with values, not with one
+//! deletes, data files that are not Parquet, Parquet files without field ids in a table without a name
+//! mapping, manifests that are not as their list says. Filters compare columns with values, not with one
 //! another. It needs a tokio runtime.
 //!
 //! # Features

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use bytes::Bytes;
 use calve_storage::Storage;
 use futures::{StreamExt, TryStreamExt};
 use iceberg::spec::{DEFAULT_SCHEMA_NAME_MAPPING, ManifestContentType, ManifestFile, Schema, SnapshotRef};
@@ -157,9 +158,9 @@ fn conjuncts(scan: &Scan, names: &Names<'_>) -> Result<Vec<Expr>> {
 async fn choose_files(scan: &Scan, snapshot: &SnapshotRef, plan: &mut Plan) -> Result<()> {
     let storage = &scan.table.storage;
     let path = snapshot.manifest_list();
-    let bytes = storage.read(path).await?;
-    let (version, named) = (scan.table.metadata.format_version(), path.to_owned());
-    let list = apart(path, move || manifests::decode_list(&named, &bytes, version)).await?;
+    let bytes = read_named(storage, "manifest list", path).await?;
+    let (version, decoding) = (scan.table.metadata.format_version(), snapshot.clone());
+    let list = apart(path, move || manifests::decode_list(&decoding, &bytes, version)).await?;
     refuse_deletes(scan, snapshot, &list).await?;
     let selector = Arc::new(Selector::new(plan.context.clone()));
     let explain = &mut plan.explain;
@@ -204,9 +205,17 @@ async fn read_manifest(
     selector: Arc<Selector>,
     manifest: ManifestFile,
 ) -> Result<ManifestPlan> {
-    let bytes = storage.read(&manifest.manifest_path).await?;
+    let bytes = read_named(&storage, "manifest", &manifest.manifest_path).await?;
     let path = manifest.manifest_path.clone();
     apart(&path, move || selector.select(&manifest, &bytes)).await
+}
+
+/// A file that the table's metadata names: when it is missing, the table is damaged.
+async fn read_named(storage: &Storage, what: &str, path: &str) -> Result<Bytes> {
+    storage.read(path).await.map_err(|e| match e.kind() {
+        calve_storage::ErrorKind::NotFound => Error::missing(what, path).with_source(e),
+        _ => e.into(),
+    })
 }
 
 /// Runs decoding of `file` on a thread of its own; what makes the decoder panic is a damaged file.
@@ -232,7 +241,7 @@ async fn refuse_deletes(scan: &Scan, snapshot: &SnapshotRef, list: &[ManifestFil
         if !manifest.has_added_files() && !manifest.has_existing_files() {
             continue;
         }
-        let bytes = scan.table.storage.read(&manifest.manifest_path).await?;
+        let bytes = read_named(&scan.table.storage, "manifest", &manifest.manifest_path).await?;
         let decoding = manifest.clone();
         let live = apart(&manifest.manifest_path, move || manifests::decode(&decoding, &bytes)).await?;
         if let Some(first) = live.first() {

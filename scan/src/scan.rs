@@ -132,8 +132,8 @@ impl Scan {
     /// [`Input`](crate::ErrorKind::Input) for an unknown column or a filter that does not fit the
     /// schema, [`NotFound`](crate::ErrorKind::NotFound) for an unknown snapshot,
     /// [`Unsupported`](crate::ErrorKind::Unsupported) when the snapshot holds row-level deletes or data
-    /// files that are not Parquet, [`Damaged`](crate::ErrorKind::Damaged) when its metadata can't be
-    /// decoded.
+    /// files that are not Parquet, [`Damaged`](crate::ErrorKind::Damaged) when its metadata is missing,
+    /// can't be decoded or is not whole.
     pub async fn plan(&self) -> Result<Plan> {
         plan::plan(self).await
     }

@@ -1,8 +1,10 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use iceberg::spec::{Datum, Literal, PrimitiveLiteral, PrimitiveType};
+use iceberg::spec::{Datum, Literal, PrimitiveLiteral, PrimitiveType, Transform};
 use serde::{Deserialize, Serialize};
+
+const MICROS_A_DAY: i64 = 86_400_000_000;
 
 /// One non-null value of a primitive column, without its type.
 ///
@@ -147,12 +149,28 @@ impl Value {
             }
             _ => match of {
                 Some(PrimitiveType::Decimal { scale, .. }) => self.decimal(*scale),
+                Some(of) if is_temporal(of) => self.moment(of),
                 Some(of) => {
                     self.to_datum(of).map_or_else(|| format!("{self:?}"), |d| quote(of, d.to_string()))
                 }
                 None => format!("{self:?}"),
             },
         }
+    }
+
+    /// A date, time or timestamp of any value; the format library's own text fails before 1970.
+    fn moment(&self, of: &PrimitiveType) -> String {
+        let literal = match (self, of) {
+            (Self::Int(v), PrimitiveType::Date) => PrimitiveLiteral::Int(*v),
+            (Self::Long(v), PrimitiveType::Time) if !(0..MICROS_A_DAY).contains(v) => {
+                return format!("{v} microseconds");
+            }
+            (Self::Long(_), PrimitiveType::Date) => return format!("{self:?}"),
+            (Self::Long(v), _) => PrimitiveLiteral::Long(*v),
+            _ => return format!("{self:?}"),
+        };
+        calve_partition::human(Transform::Identity, &Literal::Primitive(literal), of)
+            .map_or_else(|| format!("{self:?}"), |text| format!("'{text}'"))
     }
 
     fn decimal(&self, scale: u32) -> String {
@@ -187,6 +205,11 @@ pub(crate) fn compare_floats(a: f64, b: f64) -> Ordering {
     }
 }
 
+fn is_temporal(of: &PrimitiveType) -> bool {
+    use PrimitiveType as P;
+    matches!(of, P::Date | P::Time | P::Timestamp | P::Timestamptz | P::TimestampNs | P::TimestamptzNs)
+}
+
 fn quote(of: &PrimitiveType, text: String) -> String {
     use PrimitiveType as P;
     match of {
@@ -218,5 +241,64 @@ mod double_bits {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         u64::deserialize(deserializer).map(f64::from_bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use PrimitiveType as P;
+
+    use super::*;
+
+    #[test]
+    fn moments_before_1970_are_shown() {
+        for (kind, value, text) in [
+            (P::Date, Value::Int(-1), "'1969-12-31'"),
+            (P::Time, Value::Long(1), "'00:00:00.000001'"),
+            (P::Timestamp, Value::Long(-1), "'1969-12-31T23:59:59.999999'"),
+            (P::Timestamptz, Value::Long(-1_000), "'1969-12-31T23:59:59.999+00:00'"),
+            (P::TimestampNs, Value::Long(-1), "'1969-12-31T23:59:59.999999999'"),
+            (P::TimestamptzNs, Value::Long(-1), "'1969-12-31T23:59:59.999999999+00:00'"),
+        ] {
+            assert_eq!(value.show(Some(&kind)), text);
+        }
+    }
+
+    #[test]
+    fn every_value_of_every_type_is_shown_without_panic() {
+        let longs =
+            [i64::MIN, i64::MIN + 1, -1_000_000_001, -1, 0, 1, 86_400_000_000, i64::MAX - 1, i64::MAX];
+        let values = longs
+            .into_iter()
+            .map(Value::Long)
+            .chain([i32::MIN, -1, 0, i32::MAX].map(Value::Int))
+            .chain([i128::MIN, -1, 0, i128::MAX].map(Value::Decimal))
+            .chain([f64::NAN, -0.0, f64::INFINITY, 5e-324].map(Value::Double))
+            .chain([Vec::new(), vec![0xff; 16], vec![0; 17]].map(Value::Bytes))
+            .chain([Value::Boolean(true), Value::Float(f32::MAX), Value::Text("\u{0}'".to_owned())]);
+        let decimal = P::Decimal { precision: 38, scale: 38 };
+        for value in values {
+            for kind in [
+                P::Boolean,
+                P::Int,
+                P::Long,
+                P::Float,
+                P::Double,
+                decimal.clone(),
+                P::Date,
+                P::Time,
+                P::Timestamp,
+                P::Timestamptz,
+                P::TimestampNs,
+                P::TimestamptzNs,
+                P::String,
+                P::Uuid,
+                P::Fixed(16),
+                P::Binary,
+            ] {
+                assert!(!value.show(Some(&kind)).is_empty());
+                assert!(!value.show(None).is_empty());
+            }
+        }
     }
 }

@@ -24,7 +24,7 @@ pub struct WriteOptions {
     /// A name for this write: a table that has a snapshot with it is not written again.
     ///
     /// It is kept in the snapshot's summary as `calve.write-id`, and lost when that snapshot expires.
-    /// The rows are not compared.
+    /// The rows are not compared. It is neither empty nor has it control characters.
     pub write_id: Option<String>,
     /// Properties of a new table; an existing table keeps its own.
     pub properties: HashMap<String, String>,

@@ -81,8 +81,12 @@ pub async fn plan(
     options: WriteOptions,
 ) -> Result<WritePlan> {
     check_summary(&options)?;
+    check_write_id(&options)?;
     match catalog.load(&table).await {
-        Ok(loaded) => plan_existing(catalog, loaded, &schema, options),
+        Ok(loaded) => {
+            catalog.check_commit(&loaded).await?;
+            plan_existing(catalog, loaded, &schema, options)
+        }
         Err(e) if e.kind() == calve_catalog::ErrorKind::NotFound => {
             let new = new_table(&schema, &options)?;
             match catalog.stage(&table, new).await {
@@ -90,6 +94,7 @@ pub async fn plan(
                 // Somebody made it between the two calls.
                 Err(e) if e.kind() == calve_catalog::ErrorKind::Exists => {
                     let loaded = catalog.load(&table).await?;
+                    catalog.check_commit(&loaded).await?;
                     plan_existing(catalog, loaded, &schema, options)
                 }
                 Err(e) => Err(e.into()),
@@ -111,6 +116,21 @@ fn check_summary(options: &WriteOptions) -> Result<()> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Refuses ids that nobody could have meant, such as that of a variable that is not set.
+fn check_write_id(options: &WriteOptions) -> Result<()> {
+    let Some(id) = &options.write_id else { return Ok(()) };
+    let why = if id.is_empty() {
+        "is empty"
+    } else if id.chars().any(char::is_control) {
+        "has control characters"
+    } else {
+        return Ok(());
+    };
+    Err(Error::input(format!(
+        "write id {id:?} {why}; text without control characters is expected, such as \"2024-06-01/load-7\""
+    )))
 }
 
 fn new_table(schema: &ArrowSchemaRef, options: &WriteOptions) -> Result<NewTable> {

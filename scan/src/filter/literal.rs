@@ -164,7 +164,21 @@ impl Number {
             _ => {}
         }
         let float = lower.parse::<f64>().ok()?;
-        Some(Self::exact(&lower).unwrap_or(Self::Float(float)))
+        Some(Self::exact(&lower).unwrap_or_else(|| Self::inexact(&lower, float)))
+    }
+
+    /// A number of too many digits: its float, or when it is beyond all floats, what is as far beyond
+    /// the values of any column.
+    fn inexact(text: &str, float: f64) -> Self {
+        let digits = text.split('e').next().unwrap_or(text);
+        let mantissa = if text.starts_with('-') { -1 } else { 1 };
+        match float {
+            _ if float.is_infinite() => Self::Exact { mantissa, scale: -i32::MAX },
+            _ if float == 0.0 && digits.bytes().any(|b| matches!(b, b'1'..=b'9')) => {
+                Self::Exact { mantissa, scale: i32::MAX }
+            }
+            _ => Self::Float(float),
+        }
     }
 
     /// This number below zero.
@@ -202,45 +216,57 @@ impl Number {
                 let value = |v: i128| (-limit < v && v < limit).then_some(Value::Decimal(v));
                 Some(self.fit_whole(i32::try_from(*scale).ok()?, value))
             }
-            PrimitiveType::Float => {
-                let (value, overflow) =
-                    self.nearest(|text| text.parse::<f32>().ok(), |v| v as f32, f32::is_infinite)?;
-                Some(match overflow {
-                    false => Fit::Exact(Value::Float(value)),
-                    true if value > 0.0 => Fit::After(Value::Float(f32::MAX)),
-                    true => Fit::After(Value::Float(f32::NEG_INFINITY)),
-                })
-            }
-            PrimitiveType::Double => {
-                let (value, overflow) =
-                    self.nearest(|text| text.parse::<f64>().ok(), |v| v, f64::is_infinite)?;
-                Some(match overflow {
-                    false => Fit::Exact(Value::Double(value)),
-                    true if value > 0.0 => Fit::After(Value::Double(f64::MAX)),
-                    true => Fit::After(Value::Double(f64::NEG_INFINITY)),
-                })
-            }
+            PrimitiveType::Float => Some(match self.nearest(|text| text.parse().ok(), |v| v as f32)? {
+                value if value.is_infinite() && !self.is_infinite() => match value > 0.0 {
+                    true => Fit::After(Value::Float(f32::MAX)),
+                    false => Fit::After(Value::Float(f32::NEG_INFINITY)),
+                },
+                // Below the smallest float is not zero yet.
+                value if value == 0.0 && !self.is_zero() => match self.is_negative() {
+                    true => Fit::After(Value::Float(-f32::from_bits(1))),
+                    false => Fit::After(Value::Float(0.0)),
+                },
+                value => Fit::Exact(Value::Float(value)),
+            }),
+            PrimitiveType::Double => Some(match self.nearest(|text| text.parse().ok(), |v| v)? {
+                value if value.is_infinite() && !self.is_infinite() => match value > 0.0 {
+                    true => Fit::After(Value::Double(f64::MAX)),
+                    false => Fit::After(Value::Double(f64::NEG_INFINITY)),
+                },
+                value if value == 0.0 && !self.is_zero() => match self.is_negative() {
+                    true => Fit::After(Value::Double(-f64::from_bits(1))),
+                    false => Fit::After(Value::Double(0.0)),
+                },
+                value => Fit::Exact(Value::Double(value)),
+            }),
             _ => None,
         }
     }
 
-    /// The nearest float, and whether it is infinite though the literal is not.
-    fn nearest<F: Copy>(
-        &self,
-        parse: impl Fn(&str) -> Option<F>,
-        narrow: impl Fn(f64) -> F,
-        infinite: impl Fn(F) -> bool,
-    ) -> Option<(F, bool)> {
-        Some(match self {
-            Self::Exact { mantissa, scale } => {
-                let value = parse(&format!("{mantissa}e{}", -i64::from(*scale)))?;
-                (value, infinite(value))
-            }
-            Self::Float(v) => {
-                let value = narrow(*v);
-                (value, infinite(value) && v.is_finite())
-            }
-        })
+    /// The nearest float.
+    fn nearest<F>(&self, parse: impl Fn(&str) -> Option<F>, narrow: impl Fn(f64) -> F) -> Option<F> {
+        match self {
+            Self::Exact { mantissa, scale } => parse(&format!("{mantissa}e{}", -i64::from(*scale))),
+            Self::Float(v) => Some(narrow(*v)),
+        }
+    }
+
+    fn is_infinite(&self) -> bool {
+        matches!(self, Self::Float(v) if v.is_infinite())
+    }
+
+    fn is_zero(&self) -> bool {
+        match self {
+            Self::Exact { mantissa, .. } => *mantissa == 0,
+            Self::Float(v) => *v == 0.0,
+        }
+    }
+
+    fn is_negative(&self) -> bool {
+        match self {
+            Self::Exact { mantissa, .. } => *mantissa < 0,
+            Self::Float(v) => v.is_sign_negative(),
+        }
     }
 
     /// Where this lies among whole multiples of `10^-scale`.
@@ -297,6 +323,44 @@ impl fmt::Display for Literal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn double(text: &str) -> Fit {
+        Number::parse(text).and_then(|n| n.fit(&PrimitiveType::Double)).expect("a number")
+    }
+
+    fn float(text: &str) -> Fit {
+        Number::parse(text).and_then(|n| n.fit(&PrimitiveType::Float)).expect("a number")
+    }
+
+    #[test]
+    fn numbers_smaller_than_any_float_are_not_zero() {
+        let long = format!("0.{}1", "0".repeat(500));
+        let many = format!("{}e-500", "7".repeat(60));
+        for text in ["1e-400", "1e-99999999999", &long, &many] {
+            assert_eq!(double(text), Fit::After(Value::Double(0.0)), "{text}");
+            assert_eq!(double(&format!("-{text}")), Fit::After(Value::Double(-5e-324)), "{text}");
+            assert_eq!(float(&format!("-{text}")), Fit::After(Value::Float(-1e-45)), "{text}");
+        }
+        assert_eq!(float("1e-60"), Fit::After(Value::Float(0.0)));
+        assert_eq!(double("1e-60"), Fit::Exact(Value::Double(1e-60)));
+        let narrowed = Number::Float(-1e-60).fit(&PrimitiveType::Float);
+        assert_eq!(narrowed, Some(Fit::After(Value::Float(-1e-45))));
+        for zero in ["0", "-0", "0e-400", "-0.000", "0e99999999999"] {
+            assert_eq!(double(zero), Fit::Exact(Value::Double(0.0)), "{zero}");
+        }
+    }
+
+    #[test]
+    fn numbers_larger_than_any_float_are_not_infinite() {
+        for text in ["1e400", "1e99999999999", &"9".repeat(400)] {
+            assert_eq!(double(text), Fit::After(Value::Double(f64::MAX)), "{text}");
+            let below = double(&format!("-{text}"));
+            assert_eq!(below, Fit::After(Value::Double(f64::NEG_INFINITY)), "{text}");
+            let long = Number::parse(text).and_then(|n| n.fit(&PrimitiveType::Long));
+            assert_eq!(long, Some(Fit::Above), "{text}");
+        }
+        assert_eq!(double("-infinity"), Fit::Exact(Value::Double(f64::NEG_INFINITY)));
+    }
 
     fn fit(text: &str, kind: PrimitiveType) -> Option<Fit> {
         Literal::Number(Number::parse(text)?).fit(&kind)

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 const MAGIC: &[u8] = b"Obj\x01";
 
 /// An Avro file, its header apart.
+#[derive(Clone)]
 pub(super) struct AvroFile<'a> {
     entries: Vec<(&'a [u8], Vec<u8>)>,
     /// From the sync marker on.

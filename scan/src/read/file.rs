@@ -86,8 +86,7 @@ struct Reading {
 impl Reading {
     fn new(context: &Arc<ReadContext>, task: &ScanTask, metadata: &ArrowReaderMetadata) -> Result<Self> {
         let file = &task.path;
-        let fields =
-            shape::columns(file, metadata.schema(), &context.schema, context.name_mapping.as_deref())?;
+        let fields = shape::columns(file, metadata.schema(), context.name_mapping.as_deref())?;
         let partition = identity_values(context, task)?;
         let convert = Context { file, partition: &partition };
         let paths: Result<Vec<_>> = context.columns.iter().map(|id| table_path(context, *id)).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use arrow::datatypes::{DataType, Field, FieldRef, SchemaRef};
-use iceberg::spec::{MappedField, NameMapping, NestedFieldRef, Schema, Type};
+use iceberg::spec::{MappedField, NameMapping, Type};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use crate::{Error, Result};
@@ -28,40 +28,27 @@ pub(super) enum Shape {
 
 /// The columns of `file`, whose Arrow schema carries the field ids Parquet stores.
 ///
-/// A file without any ids gets them from the name mapping, or else by the table's own names.
-pub(super) fn columns(
-    file: &str,
-    schema: &SchemaRef,
-    table: &Schema,
-    mapping: Option<&str>,
-) -> Result<Vec<FileField>> {
+/// A file without any ids gets them from the name mapping; without one it is refused.
+pub(super) fn columns(file: &str, schema: &SchemaRef, mapping: Option<&str>) -> Result<Vec<FileField>> {
     let mut leaves = 0;
     let mut fields: Vec<FileField> = schema.fields().iter().map(|f| FileField::of(f, &mut leaves)).collect();
-    if fields.iter().any(FileField::has_id) {
+    if fields.is_empty() || fields.iter().any(FileField::has_id) {
         return Ok(fields);
     }
-    match mapping {
-        Some(mapping) => {
-            let mapping: NameMapping = serde_json::from_str(mapping).map_err(|e| {
-                Error::damaged(format!(
-                    "data file {file} has no field ids, and table property schema.name-mapping.default is no name mapping: {e}"
-                ))
-                .with_source(e)
-            })?;
-            let mapped: Vec<&MappedField> = mapping.fields().iter().collect();
-            fields.iter_mut().for_each(|f| f.map(&mapped));
-        }
-        None => {
-            fields.iter_mut().for_each(|f| f.match_names(table.as_struct().fields()));
-            if !fields.is_empty() && !fields.iter().any(FileField::has_id) {
-                let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
-                return Err(Error::unsupported(format!(
-                    "data file {file} has no field ids, and none of its columns ({}) is named as in the table; set the table property schema.name-mapping.default",
-                    names.join(", ")
-                )));
-            }
-        }
-    }
+    let Some(mapping) = mapping else {
+        // Names prove nothing: a column renamed or replaced since would be read as another.
+        return Err(Error::unsupported(format!(
+            "data file {file} has no field ids and the table no name mapping; accepted are parquet files with field ids, or the table property schema.name-mapping.default that gives ids to the file's column names"
+        )));
+    };
+    let mapping: NameMapping = serde_json::from_str(mapping).map_err(|e| {
+        Error::damaged(format!(
+            "data file {file} has no field ids, and table property schema.name-mapping.default is no name mapping: {e}"
+        ))
+        .with_source(e)
+    })?;
+    let mapped: Vec<&MappedField> = mapping.fields().iter().collect();
+    fields.iter_mut().for_each(|f| f.map(&mapped));
     Ok(fields)
 }
 
@@ -125,27 +112,6 @@ impl FileField {
         let own = std::mem::replace(&mut self.name, name.to_owned());
         self.map(mapped);
         self.name = own;
-    }
-
-    fn match_names(&mut self, fields: &[NestedFieldRef]) {
-        if let Some(field) = fields.iter().find(|f| f.name == self.name) {
-            self.match_type(field);
-        }
-    }
-
-    fn match_type(&mut self, field: &NestedFieldRef) {
-        self.id = Some(field.id);
-        match (&mut self.shape, field.field_type.as_ref()) {
-            (Shape::Struct(children), Type::Struct(inner)) => {
-                children.iter_mut().for_each(|c| c.match_names(inner.fields()));
-            }
-            (Shape::List(element), Type::List(list)) => element.match_type(&list.element_field),
-            (Shape::Map(key, value), Type::Map(map)) => {
-                key.match_type(&map.key_field);
-                value.match_type(&map.value_field);
-            }
-            _ => {}
-        }
     }
 
     /// This field with only the leaves in `wanted`, as the Parquet reader gives it; `None` if it has none.

@@ -12,9 +12,9 @@ use futures::TryStreamExt;
 use iceberg::arrow::schema_to_arrow_schema;
 use iceberg::io::FileIO;
 use iceberg::spec::{
-    DataContentType, DataFile, DataFileBuilder, DataFileFormat, Datum, FormatVersion, Literal, ManifestFile,
-    ManifestListWriter, ManifestWriterBuilder, NestedField, Operation, PrimitiveType, Schema, Snapshot,
-    Struct, Summary, TableMetadata, Transform, Type, UnboundPartitionSpec,
+    DataContentType, DataFile, DataFileBuilder, DataFileFormat, Datum, FormatVersion, Literal,
+    ManifestContentType, ManifestFile, ManifestListWriter, ManifestWriterBuilder, NestedField, Operation,
+    PrimitiveType, Schema, Snapshot, Struct, Summary, TableMetadata, Transform, Type, UnboundPartitionSpec,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -101,6 +101,11 @@ impl Lab {
     pub(crate) fn name(&mut self, what: &str) -> String {
         self.names += 1;
         format!("{}/{what}-{}", self.root, self.names)
+    }
+
+    /// Where the newest manifest is.
+    pub(crate) fn last_manifest(&self) -> &str {
+        &self.manifests.last().unwrap().manifest_path
     }
 
     pub(crate) fn evolve(&mut self, fields: impl IntoIterator<Item = NestedField>) {
@@ -209,6 +214,9 @@ impl Lab {
             manifest.first_row_id = Some(self.metadata.next_row_id());
         }
         self.manifests.push(manifest);
+        let data = self.manifests.iter().filter(|m| m.content == ManifestContentType::Data);
+        let files: u32 = data.map(|m| m.added_files_count.unwrap_or_default()).sum();
+        let totals = HashMap::from([("total-data-files".to_owned(), files.to_string())]);
         let snapshot = Snapshot::builder()
             .with_snapshot_id(id)
             .with_parent_snapshot_id(parent)
@@ -216,7 +224,7 @@ impl Lab {
             .with_timestamp_ms(self.metadata.last_updated_ms() + 1)
             .with_manifest_list(list)
             .with_schema_id(self.metadata.current_schema_id())
-            .with_summary(Summary { operation: Operation::Append, additional_properties: HashMap::new() });
+            .with_summary(Summary { operation: Operation::Append, additional_properties: totals });
         let snapshot = match version {
             FormatVersion::V3 => {
                 let first = self.metadata.next_row_id();

@@ -4,10 +4,14 @@
 /// Builds tables, file by file and snapshot by snapshot.
 mod lab;
 
+/// Manifests and manifest lists that are not whole.
+mod damage;
 /// Filters select exactly the rows SQL says, however they are written.
 mod filters;
 /// Limits, order, back-pressure and early stop.
 mod flow;
+/// Tables partitioned by columns of every type, as the writer makes them.
+mod identity;
 /// Files whose columns carry no field ids.
 mod nameless;
 /// Columns by id, in the asked order, under the asked names and types.

@@ -38,23 +38,39 @@ async fn columns_are_found_through_the_name_mapping() {
 }
 
 #[tokio::test]
-async fn without_a_mapping_the_tables_own_names_count() {
-    let mut lab = nested();
-    let file = plain(vec![("s", struct_of("x", vec![7])), ("a", Arc::new(Int32Array::from(vec![1])))]);
-    let file = lab.file(&file, &FileOptions::default()).await;
-    lab.append([file]).await;
-    assert_eq!(texts(&rows(lab.scan()).await, "s"), ["{x: 7}"]);
+async fn without_a_mapping_a_file_is_refused_whatever_its_columns_are_called() {
+    for names in [["s", "a"], ["s", "other"], ["x", "y"]] {
+        let mut lab = nested();
+        let ones: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+        let file = plain(vec![(names[0], struct_of("x", vec![7])), (names[1], ones)]);
+        let file = lab.file(&file, &FileOptions::default()).await;
+        let path = file.file_path().to_owned();
+        lab.append([file]).await;
+        let none: [&str; 0] = [];
+        for scan in [lab.scan(), lab.scan().select(["a"]), lab.scan().select(none)] {
+            let e = error(scan).await;
+            assert_eq!(e.kind(), ErrorKind::Unsupported, "{e}");
+            for said in [&path, "field ids", "schema.name-mapping.default"] {
+                assert!(e.to_string().contains(said), "{e}");
+            }
+        }
+    }
 }
 
 #[tokio::test]
-async fn a_file_that_matches_nothing_is_refused_rather_than_read_as_nulls() {
-    let mut lab = nested();
-    let file = plain(vec![("other", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]);
-    let file = lab.file(&file, &FileOptions::default()).await;
+async fn a_column_renamed_since_is_not_read_from_one_that_took_its_name() {
+    let mut lab = Lab::new(schema([optional(1, "a", P::Int), optional(2, "b", P::Int)]));
+    let one = |value: i32| Arc::new(Int32Array::from(vec![value])) as ArrayRef;
+    let file = lab.file(&plain(vec![("a", one(1)), ("b", one(2))]), &FileOptions::default()).await;
     lab.append([file]).await;
-    let e = error(lab.scan()).await;
-    assert_eq!(e.kind(), ErrorKind::Unsupported);
-    assert!(e.to_string().contains("schema.name-mapping.default"), "{e}");
+    lab.evolve([optional(1, "b", P::Int), optional(2, "a", P::Int)]);
+    assert_eq!(error(lab.scan()).await.kind(), ErrorKind::Unsupported);
+    lab.set_property(
+        "schema.name-mapping.default",
+        r#"[{"field-id": 1, "names": ["a"]}, {"field-id": 2, "names": ["b"]}]"#,
+    );
+    let all = rows(lab.scan()).await;
+    assert_eq!((texts(&all, "b"), texts(&all, "a")), (vec!["1".to_owned()], vec!["2".to_owned()]));
 }
 
 #[tokio::test]
@@ -63,6 +79,7 @@ async fn an_identity_partition_column_absent_from_its_file_is_filled_from_the_ma
         schema([optional(1, "country", P::String), optional(2, "a", P::Int), optional(3, "k", P::Int)]),
         &[("country", Transform::Identity), ("k", Transform::Bucket(4))],
     );
+    lab.set_property("schema.name-mapping.default", r#"[{"field-id": 2, "names": ["a"]}]"#);
     let mut files = Vec::new();
     for country in [Some("nl"), None] {
         let file = plain(vec![("a", Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef)]);

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use arrow::array::*;
 use calve_scan::Plan;
-use iceberg::spec::{Literal, NestedField, PrimitiveType as P, StructType, Transform, Type};
+use iceberg::spec::{Datum, Literal, NestedField, PrimitiveType as P, StructType, Transform, Type};
 
 use crate::lab::*;
 
@@ -304,4 +304,45 @@ async fn bounds_that_do_not_decode_are_not_known() {
     }
     assert_eq!(rows(lab.scan().filter_sql("n = 1 and s > 'c' and k = 'k'")).await.num_rows(), 3);
     assert_eq!(plan(&lab, "k = 'j'").await.tasks().len(), 0);
+}
+
+#[tokio::test]
+async fn moments_at_the_ends_of_their_types_are_planned_and_explained() {
+    use iceberg::expr::Reference;
+
+    let longs = [i64::MIN, i64::MIN + 1, -1_000_001, -1, 0, i64::MAX - 1, i64::MAX];
+    let of = |make: fn(i64) -> Datum| longs.map(make).to_vec();
+    let kinds: Vec<(P, Vec<Datum>)> = vec![
+        (P::Date, [i32::MIN, -1, 0, i32::MAX].map(Datum::date).to_vec()),
+        (P::Time, [0, 1, 86_399_999_999].map(|v| Datum::time_micros(v).unwrap()).to_vec()),
+        (P::Timestamp, of(Datum::timestamp_micros)),
+        (P::Timestamptz, of(Datum::timestamptz_micros)),
+        (P::TimestampNs, of(Datum::timestamp_nanos)),
+        (P::TimestamptzNs, of(Datum::timestamptz_nanos)),
+    ];
+    for (kind, values) in kinds {
+        let mut transforms = vec![Transform::Identity, Transform::Bucket(4)];
+        if kind != P::Time {
+            transforms.extend([Transform::Year, Transform::Month, Transform::Day]);
+        }
+        for transform in transforms {
+            let columns = schema([optional(1, "a", P::Int), optional(2, "t", kind.clone())]);
+            let mut lab = Lab::with(columns, &[("t", transform)], iceberg::spec::FormatVersion::V3);
+            lab.append([]).await;
+            for value in &values {
+                let t = || Reference::new("t");
+                for predicate in [
+                    t().equal_to(value.clone()),
+                    t().not_equal_to(value.clone()),
+                    t().less_than(value.clone()),
+                    t().greater_than_or_equal_to(value.clone()),
+                    t().is_in([value.clone(), values[0].clone()]),
+                    t().is_not_in([value.clone(), values[0].clone()]),
+                ] {
+                    let plan = lab.scan().filter(predicate).plan().await.unwrap();
+                    assert!(plan.explain().to_string().contains("t "), "{}", plan.explain());
+                }
+            }
+        }
+    }
 }

@@ -54,8 +54,8 @@ async fn a_data_file_that_is_gone_or_damaged_is_named() {
     let good = lab.storage.read(&path).await.unwrap();
     lab.storage.delete(&path).await.unwrap();
     let e = error(lab.scan()).await;
-    assert_eq!(e.kind(), ErrorKind::NotFound, "{e}");
-    assert!(e.to_string().contains(&path), "{e}");
+    assert_eq!(e.kind(), ErrorKind::Damaged, "{e}");
+    assert!(e.to_string().contains(&path) && e.to_string().contains("missing"), "{e}");
     for bytes in [Bytes::from_static(b"not parquet at all, not even nearly"), good.slice(..good.len() / 2)] {
         let mut padded = bytes.to_vec();
         padded.resize(good.len(), 0);
@@ -63,6 +63,27 @@ async fn a_data_file_that_is_gone_or_damaged_is_named() {
         let e = error(lab.scan()).await;
         assert_eq!(e.kind(), ErrorKind::Damaged, "{e}");
         assert!(e.to_string().contains(&path), "{e}");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_manifest_or_list_is_damage_and_a_missing_snapshot_is_not() {
+    for deletes in [false, true] {
+        let mut lab = lab().await;
+        let path = lab.name("data/deletes.parquet");
+        if deletes {
+            lab.append_deletes([other(&path, DataContentType::PositionDeletes, DataFileFormat::Parquet)])
+                .await;
+        }
+        let list = lab.metadata.current_snapshot().unwrap().manifest_list().to_owned();
+        let manifest = lab.last_manifest().to_owned();
+        for path in [&manifest, &list] {
+            lab.storage.delete(path).await.unwrap();
+            let e = lab.scan().plan().await.unwrap_err();
+            assert_eq!(e.kind(), ErrorKind::Damaged, "{e}");
+            assert!(e.to_string().contains(path) && e.to_string().contains("missing"), "{e}");
+        }
+        assert_eq!(lab.scan().snapshot_id(7).plan().await.unwrap_err().kind(), ErrorKind::NotFound);
     }
 }
 

@@ -27,14 +27,12 @@ pub(super) async fn replaced(
 ) -> Result<Replaced> {
     let mut replaced = Replaced { manifests: Vec::new(), tally: Tally::default(), partitions: 0 };
     let Some(current) = base.current_snapshot() else { return Ok(replaced) };
-    let list = storage.read(current.manifest_list()).await?;
     let mut partitions: HashSet<(i32, Struct)> = HashSet::new();
-    for listed in read_list(&list, current.manifest_list(), base.format_version())? {
+    for listed in read_list(storage, current, base.format_version()).await? {
         if !listed.has_added_files() && !listed.has_existing_files() {
             continue;
         }
-        let bytes = storage.read(&listed.manifest_path).await?;
-        let live = read_manifest(&bytes, &listed)?;
+        let live = read_manifest(storage, &listed).await?;
         if live.files.is_empty() {
             continue;
         }

@@ -187,8 +187,7 @@ impl Commit {
             self.manifests = number;
             removed = Some((replaced.tally, replaced.partitions));
         } else if let Some(parent) = metadata.current_snapshot() {
-            let list = storage.read(parent.manifest_list()).await?;
-            manifests.extend(read_list(&list, parent.manifest_list(), metadata.format_version())?);
+            manifests.extend(read_list(&storage, parent, metadata.format_version()).await?);
         }
         let files: Vec<&DataFile> = self.files.iter().map(|f| &f.data_file).collect();
         let options = &self.plan.options;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use iceberg::spec::{DataContentType, DataFile, Operation, Summary, TableMetadata};
+use iceberg::spec::{DataContentType, DataFile, Operation, SnapshotRef, Summary, TableMetadata};
 
 /// Files a snapshot adds or removes, counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,14 +111,24 @@ pub(super) fn summary(
 
 /// The snapshot in the history of the table's rows that write `id` made.
 ///
-/// A snapshot that was rolled back does not count: its rows are not in the table.
+/// A snapshot that was rolled back does not count: its rows are not in the table. Where the history
+/// has a gap, because a snapshot expired, every older one may be part of it and counts.
 pub(crate) fn snapshot_of_write(metadata: &TableMetadata, id: &str) -> Option<i64> {
+    let is_it = |snapshot: &SnapshotRef| {
+        snapshot.summary().additional_properties.get(WRITE_ID).is_some_and(|written| written == id)
+    };
+    let age = |snapshot: &SnapshotRef| (snapshot.sequence_number(), snapshot.timestamp_ms());
     let mut next = metadata.current_snapshot();
     while let Some(snapshot) = next {
-        if snapshot.summary().additional_properties.get(WRITE_ID).is_some_and(|written| written == id) {
+        if is_it(snapshot) {
             return Some(snapshot.snapshot_id());
         }
-        next = snapshot.parent_snapshot_id().and_then(|parent| metadata.snapshot_by_id(parent));
+        let parent = snapshot.parent_snapshot_id()?;
+        next = metadata.snapshot_by_id(parent);
+        if next.is_none() {
+            let mut older = metadata.snapshots().filter(|s| age(s) < age(snapshot));
+            return older.find(|s| is_it(s)).map(|s| s.snapshot_id());
+        }
     }
     None
 }

@@ -1,8 +1,10 @@
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use calve_storage::Storage;
 use iceberg::io::FileWrite;
-use iceberg::spec::{FormatVersion, ManifestFile, ManifestList, ManifestListWriter};
+use iceberg::spec::{FormatVersion, ManifestFile, ManifestList, ManifestListWriter, Snapshot};
 
 use crate::{Error, ErrorKind, Result};
 
@@ -41,8 +43,49 @@ pub(crate) async fn write_list(head: &ListHead, manifests: Vec<ManifestFile>) ->
     Ok((bytes.into(), taken))
 }
 
-/// The manifests of a list that a writer of any format version up to `version` made.
-pub(crate) fn read_list(bytes: &[u8], object: &str, version: FormatVersion) -> Result<Vec<ManifestFile>> {
+/// The manifests of a snapshot's list that a writer of any format version up to `version` made.
+///
+/// A new snapshot drops whatever the list of its parent lacks, and a list cut off between two blocks is
+/// still an Avro file; so one that can't be whole is refused.
+pub(crate) async fn read_list(
+    storage: &Storage,
+    snapshot: &Snapshot,
+    version: FormatVersion,
+) -> Result<Vec<ManifestFile>> {
+    let path = snapshot.manifest_list();
+    let list = parse_list(&read_named(storage, "manifest list", path).await?, path, version)?;
+    let total = snapshot.summary().additional_properties.get(TOTAL_DATA_FILES);
+    if let Some(total) = total.and_then(|total| total.parse::<u64>().ok())
+        && total > 0
+        && list.is_empty()
+    {
+        return Err(Error::damaged(format!(
+            "manifest list {path} is empty, but snapshot {} has {total} data files by its summary; writing would drop them",
+            snapshot.snapshot_id()
+        )));
+    }
+    let mut met = HashSet::new();
+    if let Some(twice) = list.iter().find(|manifest| !met.insert(manifest.manifest_path.as_str())) {
+        return Err(Error::damaged(format!(
+            "manifest list {path} names manifest {} twice; once is expected",
+            twice.manifest_path
+        )));
+    }
+    Ok(list)
+}
+
+/// A file that the table's metadata names, such as a "manifest": when it is missing, the table is damaged.
+pub(super) async fn read_named(storage: &Storage, what: &str, path: &str) -> Result<Bytes> {
+    storage.read(path).await.map_err(|e| match e.kind() {
+        calve_storage::ErrorKind::NotFound => {
+            Error::damaged(format!("{what} {path} is missing: the table names it, but there is no such file"))
+                .with_source(e)
+        }
+        _ => e.into(),
+    })
+}
+
+fn parse_list(bytes: &[u8], object: &str, version: FormatVersion) -> Result<Vec<ManifestFile>> {
     let versions = [FormatVersion::V3, FormatVersion::V2, FormatVersion::V1];
     let mut first_error = None;
     for version in versions.into_iter().filter(|v| *v <= version) {
@@ -59,6 +102,8 @@ pub(crate) fn read_list(bytes: &[u8], object: &str, version: FormatVersion) -> R
         None => Error::damaged(object),
     })
 }
+
+const TOTAL_DATA_FILES: &str = "total-data-files";
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);

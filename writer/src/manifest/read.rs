@@ -1,7 +1,11 @@
-use iceberg::spec::{DataFile, Manifest, ManifestFile, ManifestStatus, PartitionSpec, Schema, SchemaRef};
+use calve_storage::Storage;
+use iceberg::spec::{
+    DataFile, Manifest, ManifestEntryRef, ManifestFile, ManifestStatus, PartitionSpec, Schema, SchemaRef,
+};
 use serde_json::Value;
 
 use super::avro;
+use super::list::read_named;
 use super::names::avro_names;
 use crate::{Error, ErrorKind, Result};
 
@@ -16,9 +20,24 @@ pub(crate) struct LiveFiles {
 
 /// Reads the manifest that `listed` names.
 ///
+/// It must have the length and the entries its list says: one cut off between two blocks, or with a
+/// block more, is still an Avro file.
+pub(crate) async fn read_manifest(storage: &Storage, listed: &ManifestFile) -> Result<LiveFiles> {
+    let object = &listed.manifest_path;
+    let bytes = read_named(storage, "manifest", object).await?;
+    if i64::try_from(bytes.len()).ok() != Some(listed.manifest_length) {
+        return Err(Error::damaged(format!(
+            "manifest {object} has {} bytes; its manifest list says {}",
+            bytes.len(),
+            listed.manifest_length
+        )));
+    }
+    parse_manifest(&bytes, listed)
+}
+
 /// The format library resolves partition fields by name and uuids as text; the header is rewritten so
 /// that it meets what other writers, and this one, make of them.
-pub(crate) fn read_manifest(bytes: &[u8], listed: &ManifestFile) -> Result<LiveFiles> {
+fn parse_manifest(bytes: &[u8], listed: &ManifestFile) -> Result<LiveFiles> {
     let object = &listed.manifest_path;
     let damaged = |e: iceberg::Error| {
         Error::from_iceberg(ErrorKind::Damaged, format!("manifest {object} can't be read"), e)
@@ -49,6 +68,7 @@ pub(crate) fn read_manifest(bytes: &[u8], listed: &ManifestFile) -> Result<LiveF
     let schema = schema.map_or_else(|| metadata.schema().clone(), SchemaRef::new);
     let spec = named_spec(metadata.partition_spec().spec_id(), spec_fields)
         .unwrap_or_else(|| metadata.partition_spec().clone());
+    check_counts(listed, &entries)?;
     let files = entries
         .iter()
         .filter(|entry| entry.status() != ManifestStatus::Deleted)
@@ -59,6 +79,26 @@ pub(crate) fn read_manifest(bytes: &[u8], listed: &ManifestFile) -> Result<LiveF
         })
         .collect();
     Ok(LiveFiles { schema, spec, files })
+}
+
+/// Checks that a manifest has as many entries of each status as its list says, where it does.
+fn check_counts(listed: &ManifestFile, entries: &[ManifestEntryRef]) -> Result<()> {
+    for (status, count, what) in [
+        (ManifestStatus::Added, listed.added_files_count, "added"),
+        (ManifestStatus::Existing, listed.existing_files_count, "existing"),
+        (ManifestStatus::Deleted, listed.deleted_files_count, "deleted"),
+    ] {
+        let held = entries.iter().filter(|entry| entry.status() == status).count();
+        if let Some(count) = count
+            && held as u64 != u64::from(count)
+        {
+            return Err(Error::damaged(format!(
+                "manifest {} has {held} {what} files; its manifest list says {count}",
+                listed.manifest_path
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The spec with the names it has in the header.

@@ -440,3 +440,19 @@ async fn a_write_can_move_between_threads() {
     });
     assert!(matches!(task.await.unwrap().unwrap(), WriteOutcome::Committed(_)));
 }
+
+#[tokio::test]
+async fn a_write_id_nobody_could_mean_is_refused_at_plan() {
+    let lab = Lab::new();
+    for id in ["", "\n", "load\0", "a\tb", "load-7\r", "\u{7f}", "\u{85}x"] {
+        let mut options = WriteOptions::default();
+        options.write_id = Some(id.to_owned());
+        let planned = plan(Arc::clone(&lab.catalog), lab.ident.clone(), flights(&[]).schema(), options);
+        let error = planned.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input, "{id:?}");
+        assert!(error.to_string().contains("write id"), "{error}");
+    }
+    let mut options = WriteOptions::default();
+    options.write_id = Some("2024-06-01/läd 7".to_owned());
+    lab.write_with(flights(&[1]), options).await;
+}

@@ -4,6 +4,8 @@
 
 /// Conflicts, lost answers, retries, write ids, clean-up.
 mod commits;
+/// Tables whose manifests or manifest lists are not whole.
+mod damage;
 /// A store that fails at every point in turn.
 mod faults;
 /// Data files: size, codec, footer, memory.
