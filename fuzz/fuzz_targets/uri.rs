@@ -47,7 +47,7 @@ fn other_secrets(text: &str) -> Option<String> {
     let pairs: Vec<String> = query
         .split('&')
         .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if SECRETS.contains(&name) && is_plain(value) => {
+            Some((name, value)) if SECRETS.contains(&name) && is_plain(name, value) => {
                 changed = true;
                 let other = value.bytes().map(|b| if b == b'x' { 'y' } else { 'x' });
                 format!("{name}={}", other.collect::<String>())
@@ -58,9 +58,13 @@ fn other_secrets(text: &str) -> Option<String> {
     changed.then(|| format!("{head}?{}", pairs.join("&")))
 }
 
-/// Whether nothing in `value` has a meaning of its own.
-fn is_plain(value: &str) -> bool {
-    value.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=-_.,;@()!~".contains(&b))
+/// Whether nothing in `value` has a meaning of its own: no separator, no encoding, no placeholder,
+/// nothing that a text may not hold. A colon splits a credential.
+fn is_plain(name: &str, value: &str) -> bool {
+    !value.is_empty()
+        && !value.contains(['&', '#', '%', '<', '>'])
+        && !value.contains(|c: char| c.is_control() || c.is_whitespace())
+        && !(name == "credential" && value.contains(':'))
 }
 
 const SECRETS: [&str; 5] =

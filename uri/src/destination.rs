@@ -1,4 +1,4 @@
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
 
@@ -8,7 +8,7 @@ use crate::grammar;
 use crate::grammar::query::Purpose;
 use crate::grammar::scheme::{self, Scheme};
 use crate::grammar::value;
-use crate::mask::Text;
+use crate::mask::{self, Text};
 use crate::partition::PartitionField;
 use crate::rest::RestDestination;
 use crate::root::RootDestination;
@@ -88,6 +88,20 @@ impl Destination {
         }
     }
 
+    /// The same table, with nothing in it that belongs to a write.
+    pub(crate) fn for_scan(self) -> Self {
+        match self {
+            Self::Glue(glue) => Self::Glue(glue.for_scan()),
+            Self::Rest(rest) => Self::Rest(rest.for_scan()),
+            Self::Root(root) => Self::Root(root.for_scan()),
+        }
+    }
+
+    /// What may be shown of what a builder has put together so far.
+    pub(crate) fn masked(&self) -> String {
+        mask::masked(&self.to_string(), Text::Destination)
+    }
+
     /// Checks what a builder has put together by reading it as the URI it would be.
     pub(crate) fn checked(self) -> Result<Self, ParseError> {
         self.to_uri_with_secrets().expose().parse()
@@ -158,7 +172,7 @@ impl FromStr for Mode {
     /// # Errors
     /// When the text is neither `append` nor `overwrite`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        value::mode(text).map_err(|fault| ParseError::new(text, Text::Partition, fault))
+        value::mode(text).map_err(|fault| ParseError::new(text, Text::Value, fault))
     }
 }
 

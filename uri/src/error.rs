@@ -5,8 +5,8 @@ use crate::mask::{self, Text};
 
 /// Why a text was refused, and where.
 ///
-/// An error is safe to log whatever the text held: no accessor gives back the text itself, and
-/// [`render`](ParseError::render) masks every part of it that is not known to be harmless.
+/// An error is safe to log whatever the text held: the message names a word of it, and
+/// [`render`](ParseError::render) shows a line of it, only as far as they are known to be harmless.
 ///
 /// ```
 /// use calve_uri::{Destination, ErrorKind};
@@ -47,7 +47,7 @@ impl Refusal {
 }
 
 fn ends_word(c: char) -> bool {
-    c.is_whitespace() || "/?&=,:()#@\"".contains(c)
+    c.is_whitespace() || "/?&;=,:()#@\"".contains(c)
 }
 
 impl ParseError {
@@ -95,8 +95,9 @@ impl ParseError {
 
     /// The message, the text and a caret under the place, on three lines.
     ///
-    /// Each byte of a secret, of userinfo, of an unknown parameter and of a fragment is shown as
-    /// `*`. Of a long text the neighbourhood of the place is shown.
+    /// Each byte of a secret, of what may be userinfo, of an unknown parameter, of a fragment and of
+    /// whatever else is not known to be harmless is shown as `*`. Of a long text the neighbourhood
+    /// of the place is shown.
     ///
     /// ```text
     /// unknown parameter `regoin` at byte 31: expected one of region, account, …; nearest is `region`
@@ -174,6 +175,8 @@ pub enum ErrorKind {
     UnknownParameter,
     /// A parameter that only another form knows.
     ForeignParameter,
+    /// A parameter in a path or in another's value.
+    MisplacedParameter,
     /// A parameter given twice.
     DuplicateParameter,
     /// A parameter without its value.
@@ -255,6 +258,7 @@ impl fmt::Display for ErrorKind {
             Self::EmptyParameter => "empty parameter",
             Self::UnknownParameter => "unknown parameter",
             Self::ForeignParameter => "parameter of another form",
+            Self::MisplacedParameter => "misplaced parameter",
             Self::DuplicateParameter => "parameter given twice",
             Self::EmptyValue => "empty value",
             Self::InvalidValue => "invalid value",

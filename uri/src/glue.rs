@@ -142,6 +142,11 @@ impl GlueDestination {
         })
     }
 
+    /// Without what belongs to a write.
+    pub(crate) fn for_scan(self) -> Self {
+        Self { partition: Vec::new(), mode: Mode::default(), ..self }
+    }
+
     pub(crate) fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
         uri.raw("iceberg+glue+")?;
         uri.location(self.warehouse())?;
@@ -183,9 +188,16 @@ impl From<GlueDestination> for Destination {
 }
 
 /// Puts a [`GlueDestination`] together; nothing is checked before [`build`](GlueBuilder::build).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct GlueBuilder(GlueDestination);
+
+/// Masked like an error: nothing is known of the parts yet.
+impl fmt::Debug for GlueBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GlueBuilder({})", Destination::Glue(self.0.clone()).masked())
+    }
+}
 
 impl GlueBuilder {
     /// Sets the AWS region.

@@ -73,6 +73,13 @@ pub(crate) fn holds(text: &str, byte: u8) -> bool {
     text.bytes().fold(false, |found, b| found | (b == byte))
 }
 
+/// As [`holds`], for either of two.
+#[inline]
+pub(crate) fn holds_either(text: &str, one: u8, other: u8) -> bool {
+    crate::steps::add(text.len());
+    text.bytes().fold(false, |found, b| found | (b == one) | (b == other))
+}
+
 /// Refuses control characters anywhere and white space at either end, before anything else is
 /// looked at.
 pub(crate) fn characters(text: &str) -> Parsed<'_, ()> {
@@ -135,7 +142,8 @@ impl<'a> Hierarchy<'a> {
 ///
 /// `authority-char = %x20-22 / %x24-2E / %x30-3E / %x40-7E / %xA0-10FFFF`
 ///
-/// Takes apart `input`, which is what follows the scheme of `text`; which authority and how many segments is up to the form.
+/// Takes apart `input`, which is what follows the scheme of `text`; which authority and how many
+/// segments is up to the form.
 pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarchy<'a>> {
     if let Some(at) = find(input, b'#') {
         return Err(Fault::new(ErrorKind::Fragment, &input[at..], "no fragment; `#` is written %23"));
@@ -143,21 +151,23 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
     let parts = (till_either(b'/', b'?'), till(b'?'), opt(preceded(word("?"), rest)));
     let (end, (authority, path, query)) =
         { parts }.parse(input).map_err(|_| Fault::new(ErrorKind::MissingAuthority, input, "an authority"))?;
+    if holds_either(path, b'&', b';') {
+        query::no_assignment(path, QUESTION_MARK)?;
+    }
     let query_len = query.map_or(0, |query| query.len() + 1);
     let written = &text[..text.len() - query_len];
     Ok(Hierarchy { written, authority, path, query, end })
 }
 
-/// Refuses a password that holds a raw slash, which ends the authority too soon.
+/// Refuses a password that holds a raw slash, which ends the authority too soon: what comes before
+/// the slash may even look like a port.
 pub(crate) fn no_password<'a>(hierarchy: &Hierarchy<'a>) -> Parsed<'a, ()> {
     match hierarchy.authority.split_once(':') {
-        Some((host, port))
-            if !host.starts_with('[')
-                && !port.bytes().all(|b| b.is_ascii_digit())
-                && holds(hierarchy.path, b'@') =>
-        {
+        Some((host, _)) if !host.starts_with('[') && holds(hierarchy.path, b'@') => {
             Err(authority::userinfo(hierarchy.authority))
         }
         _ => Ok(()),
     }
 }
+
+const QUESTION_MARK: &str = "parameters behind a `?`; `&` and `;` in a name are written %26 and %3B";

@@ -1,11 +1,12 @@
 //! What an error may show of the text it is about.
 
-use alloc::{string::String, vec::Vec};
-use core::ops::Range;
+mod hidden;
 
-use crate::grammar::percent;
-use crate::grammar::query::Param;
-use crate::nearest::nearest;
+use alloc::string::String;
+
+use hidden::hidden;
+
+use crate::secret::REDACTED;
 
 /// What a text was meant to be, which decides what in it is harmless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(crate) enum Text {
     Table,
     /// A partition list, harmless as a whole.
     Partition,
+    /// A value by itself, which may be anything.
+    Value,
 }
 
 /// One printable line of a text around a place, and the place.
@@ -35,143 +38,64 @@ pub(crate) fn excerpt(text: &str, shape: Text, offset: usize) -> Excerpt {
             offset = hidden.start;
         }
     }
-    let from = boundary(text, offset.saturating_sub(BEFORE));
-    let to = boundary(text, offset.saturating_add(AFTER).min(text.len()));
-    let mut line = String::with_capacity(to - from + 2 * ELLIPSIS.len());
-    if from > 0 {
+    let window = offset.saturating_sub(BEFORE)..offset.saturating_add(AFTER).min(text.len());
+    let mut line = String::with_capacity(window.len() + 2 * ELLIPSIS.len());
+    if window.start > 0 {
         line.push_str(ELLIPSIS);
     }
-    let mut hidden = hidden(text, shape, from..to).into_iter().peekable();
+    // Masked parts are cut by bytes: where their characters end says something about them.
     let mut column = None;
-    for (i, c) in text[from..to].char_indices().map(|(i, c)| (from + i, c)) {
-        if i >= offset && column.is_none() {
+    let mut at = window.start;
+    let parts = hidden(text, shape, window.clone());
+    for part in parts.iter().filter(|part| part.start < window.end && part.end > window.start) {
+        let shown = at..part.start.max(at);
+        show(text, shown, offset, &mut column, &mut line);
+        let masked = part.start.max(window.start)..part.end.min(window.end);
+        if masked.contains(&offset) {
             column = Some(line.chars().count());
         }
-        while hidden.next_if(|range| range.end <= i).is_some() {}
-        if hidden.peek().is_some_and(|range| range.contains(&i)) {
-            line.extend(core::iter::repeat_n('*', c.len_utf8()));
-        } else {
-            line.push(if unprintable(c) { '\u{b7}' } else { c });
-        }
+        line.extend(core::iter::repeat_n('*', masked.len()));
+        at = masked.end;
     }
+    show(text, at..window.end, offset, &mut column, &mut line);
     let column = column.unwrap_or_else(|| line.chars().count());
-    if to < text.len() {
+    if window.end < text.len() {
         line.push_str(ELLIPSIS);
     }
     Excerpt { line, column, offset }
 }
 
-/// The parts of `text` that are not known to be harmless, in order and merged, as far as they
-/// touch `window`.
-fn hidden(text: &str, shape: Text, window: Range<usize>) -> Vec<Range<usize>> {
-    let mut hidden = Hidden { ranges: Vec::new(), window };
-    crate::steps::add(text.len());
-    if shape == Text::Partition {
-        return hidden.ranges;
-    }
-    let fragment = text.find('#').unwrap_or(text.len());
-    let head = text[..fragment].find('?').unwrap_or(fragment);
-    match text[..head].find("://") {
-        Some(at) => authority(text, at, head, &mut hidden),
-        None if shape == Text::Destination => hidden.push(0..head),
-        // A name or a path, unless it looks like a URI that has lost its scheme.
-        None => match text[..head].rfind('@') {
-            Some(at) if text[..at].contains(':') => hidden.push(0..at + 1),
-            _ => {}
-        },
-    }
-    if head < fragment {
-        let mut start = head + 1;
-        for pair in text[start..fragment].split('&') {
-            let end = start + pair.len();
-            if hidden.touches(&(start..end)) {
-                parameter(pair, start, &mut hidden);
-            }
-            start = end + 1;
+/// Adds the characters of `text` that start within `range`, and notes where `offset` comes out.
+fn show(
+    text: &str,
+    range: core::ops::Range<usize>,
+    offset: usize,
+    column: &mut Option<usize>,
+    line: &mut String,
+) {
+    let (from, to) = (boundary(text, range.start), boundary(text, range.end));
+    for (i, c) in text[from..to].char_indices() {
+        if from + i >= offset && column.is_none() {
+            *column = Some(line.chars().count());
         }
-    }
-    hidden.push(fragment..text.len());
-    hidden.ranges
-}
-
-/// Hides userinfo, and anything in its place that is no host or bucket. A password may hold a raw
-/// slash, so the last `@` of the whole path counts.
-fn authority(text: &str, scheme_end: usize, head: usize, hidden: &mut Hidden) {
-    let start = scheme_end + "://".len();
-    let mut from = start;
-    let rest = &text[start..head];
-    let userinfo = rest.rfind('@').map(|at| at + 1).max(rest.rfind("%40").map(|at| at + 3));
-    if let Some(end) = userinfo {
-        let container = &rest[..rest.find(['@', '/']).unwrap_or(end)];
-        let azure = ends_with_ignore_case(&text[..scheme_end], "abfs")
-            || ends_with_ignore_case(&text[..scheme_end], "abfss");
-        let plain = container.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_$.".contains(&b));
-        if !(azure && plain && rest.matches('@').count() == 1 && !rest.contains("%40")) {
-            hidden.push(start..start + end);
-        }
-        from += end;
-    }
-    let end = text[from..head].find('/').map_or(head, |slash| from + slash);
-    let (host, port) = match text[from..end].rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port),
-        _ => (&text[from..end], ""),
-    };
-    let harmless = port.len() <= 5
-        && port.bytes().all(|b| b.is_ascii_digit())
-        && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.$[]:".contains(&b))
-        && (host.starts_with('[') || !host.contains(':'));
-    if !harmless {
-        hidden.push(from..end);
+        line.push(if unprintable(c) { '\u{b7}' } else { c });
     }
 }
 
-/// Hides a parameter's value unless its name is known to go with harmless ones, and the name too
-/// unless it is, or resembles, a known one: it may be what follows a raw `&` in a secret.
-fn parameter(pair: &str, start: usize, hidden: &mut Hidden) {
-    let end = start + pair.len();
-    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-    let value = end - value.len()..end;
-    let decoded = percent::decode(name).unwrap_or_default();
-    match Param::from_name(&decoded) {
-        Some(param) if param.is_secret() => hidden.push(value),
-        Some(param) if param.is_uri() => {
-            let text = &pair[value.start - start..];
-            if ["@", "%40", "?", "%3F", "%3f"].iter().any(|mark| text.contains(mark)) {
-                hidden.push(value);
-            }
-        }
-        Some(_) => {}
-        None if nearest(&decoded, Param::ALL.iter().map(|p| p.name())).is_some() => {
-            hidden.push(value);
-        }
-        None => hidden.push(start..end),
-    }
-}
-
-struct Hidden {
-    ranges: Vec<Range<usize>>,
-    window: Range<usize>,
-}
-
-impl Hidden {
-    fn touches(&self, range: &Range<usize>) -> bool {
-        range.start <= self.window.end && range.end >= self.window.start
-    }
-
-    fn push(&mut self, range: Range<usize>) {
-        if range.is_empty() || !self.touches(&range) {
-            return;
-        }
-        match self.ranges.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => self.ranges.push(range),
+/// All of `text`, masked, for what has not been checked; placeholders stay.
+pub(crate) fn masked(text: &str, shape: Text) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut at = 0;
+    for part in hidden(text, shape, 0..text.len()) {
+        line.push_str(&text[at..part.start]);
+        at = part.end;
+        match &text[part.clone()] {
+            REDACTED => line.push_str(REDACTED),
+            _ => line.extend(core::iter::repeat_n('*', part.len())),
         }
     }
-}
-
-fn ends_with_ignore_case(text: &str, suffix: &str) -> bool {
-    let (text, suffix) = (text.as_bytes(), suffix.as_bytes());
-    text.len() >= suffix.len() && text[text.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
+    line.push_str(&text[at..]);
+    line
 }
 
 fn boundary(text: &str, mut at: usize) -> usize {

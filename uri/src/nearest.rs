@@ -18,23 +18,26 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter(|known| known.len() <= LONGEST)
         .filter_map(|known| {
-            let distance = distance(name.as_bytes(), known.as_bytes());
-            (distance <= 1 + known.len() / 8 && distance < known.len().min(name.len()))
-                .then_some((distance, known))
+            let most = 1 + known.len() / 8;
+            if name.len().abs_diff(known.len()) > most {
+                return None;
+            }
+            let distance = usize::from(distance(name.as_bytes(), known.as_bytes()));
+            (distance <= most && distance < known.len().min(name.len())).then_some((distance, known))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)
 }
 
-/// Levenshtein's distance, a swap of neighbours counting one.
-fn distance(a: &[u8], b: &[u8]) -> usize {
+/// Levenshtein's distance, a swap of neighbours counting one. It fits a byte, as both lengths do.
+fn distance(a: &[u8], b: &[u8]) -> u8 {
     let mut before = [0; LONGEST + 1];
-    let mut last: [usize; LONGEST + 1] = core::array::from_fn(|j| j);
+    let mut last: [u8; LONGEST + 1] = core::array::from_fn(|j| j as u8);
     let mut this = [0; LONGEST + 1];
     for i in 0..a.len() {
-        this[0] = i + 1;
+        this[0] = i as u8 + 1;
         for j in 0..b.len() {
-            let differ = usize::from(!a[i].eq_ignore_ascii_case(&b[j]));
+            let differ = u8::from(!a[i].eq_ignore_ascii_case(&b[j]));
             let mut best = (last[j] + differ).min(last[j + 1] + 1).min(this[j] + 1);
             if i > 0 && j > 0 && a[i].eq_ignore_ascii_case(&b[j - 1]) && a[i - 1].eq_ignore_ascii_case(&b[j])
             {

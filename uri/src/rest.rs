@@ -175,10 +175,15 @@ impl RestDestination {
         })
     }
 
+    /// Without what belongs to a write.
+    pub(crate) fn for_scan(self) -> Self {
+        Self { partition: Vec::new(), mode: Mode::default(), ..self }
+    }
+
     pub(crate) fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
         uri.raw("iceberg+rest+")?;
         uri.encoded(self.endpoint(), percent::URL)?;
-        if self.endpoint().ends_with(VERSION) {
+        if without_version(self.endpoint()).is_some() {
             // One is taken off when this is read again.
             uri.raw(VERSION)?;
         }
@@ -200,6 +205,12 @@ impl RestDestination {
         uri.aws_credentials(self.aws_credentials())?;
         uri.plan(&self.partition, self.mode)
     }
+}
+
+/// What comes before one `/v1` at the end of an address's path.
+fn without_version(endpoint: &str) -> Option<&str> {
+    // A host may be named `v1`.
+    endpoint.strip_suffix(VERSION).filter(|rest| !rest.ends_with('/'))
 }
 
 /// The canonical address: lower-case host, port without leading zeros, path encoded where a URL

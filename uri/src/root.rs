@@ -1,3 +1,4 @@
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -31,9 +32,12 @@ pub struct RootDestination {
 
 impl RootDestination {
     /// Starts a destination from its location, not encoded: `s3://lake/events`,
-    /// `file:///data/events`.
+    /// `file:///data/events`, also spelt `file:/data/events` or `file://localhost/data/events`.
     pub fn builder(location: impl Into<String>) -> RootBuilder {
         let mut location = location.into();
+        if let Some(path) = local_path(&location) {
+            location = format!("file://{path}");
+        }
         if location.ends_with('/') {
             location.pop();
         }
@@ -85,6 +89,11 @@ impl RootDestination {
         Self::parse(Store::File, hierarchy, purpose)
     }
 
+    /// Without what belongs to a write.
+    pub(crate) fn for_scan(self) -> Self {
+        Self { partition: Vec::new(), mode: Mode::default(), ..self }
+    }
+
     pub(crate) fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
         match self.location.strip_prefix("file://") {
             Some(path) => {
@@ -118,10 +127,33 @@ impl From<RootDestination> for Destination {
     }
 }
 
+/// The path of a local location, however it is spelt.
+fn local_path(location: &str) -> Option<&str> {
+    let (scheme, rest) = location.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => {
+            let (host, path) = rest.split_at(rest.find('/')?);
+            (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)?
+        }
+        None => rest,
+    };
+    path.starts_with('/').then_some(path)
+}
+
 /// Puts a [`RootDestination`] together; nothing is checked before [`build`](RootBuilder::build).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct RootBuilder(RootDestination);
+
+/// Masked like an error: nothing is known of the parts yet.
+impl fmt::Debug for RootBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RootBuilder({})", Destination::Root(self.0.clone()).masked())
+    }
+}
 
 impl RootBuilder {
     /// Sets the partition fields.

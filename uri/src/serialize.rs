@@ -99,7 +99,8 @@ impl<T: FromStr<Err = ParseError>> Visitor<'_> for Parse<T> {
         f.write_str("a string")
     }
 
-    /// A parse error never repeats the text, so that it may go into a message.
+    /// A parse error shows no more of the text than is known to be harmless, so that it may go into
+    /// a message.
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         text.parse().map_err(|error: ParseError| E::custom(error.to_string()))
     }

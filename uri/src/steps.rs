@@ -37,7 +37,7 @@ mod tests {
     use crate::{Destination, TableRef, parse_partition};
 
     /// Texts that grow with `n` by repeating what a careless parser would go over again and again.
-    fn growing(n: usize) -> [(&'static str, String); 17] {
+    fn growing(n: usize) -> [(&'static str, String); 22] {
         let glue = "iceberg+glue+s3://lake/wh/db/t?";
         let partition = |text: String| format!("{glue}partition={text}");
         [
@@ -56,6 +56,11 @@ mod tests {
             ("columns", partition((0..n).map(|i| format!("c{i:06},")).collect())),
             ("slashes", format!("iceberg+glue+s3://lake{}", "/a".repeat(n))),
             ("encoded slashes", format!("iceberg+local:///{}/t", "a%2F".repeat(n))),
+            ("parameters in a path", format!("iceberg+glue+s3://lake/{}/t", "&toxxx=".repeat(n))),
+            ("parameters in a value", format!("{glue}region={}", ";toxxx=".repeat(n))),
+            ("at signs in parameters", format!("{glue}{}", "tokn=@&".repeat(n))),
+            ("at signs after a port", format!("iceberg+rest+https://h:1/a/b?{}", "tokn=@&".repeat(n))),
+            ("parameters of a location", format!("s3://lake/t?{}", "toxxx&".repeat(n))),
             ("at signs", format!("iceberg+rest+https://{}/a/b", "u:p@".repeat(n))),
             ("levels", format!("iceberg+rest+https://h/{}a/t?warehouse=x", "a.".repeat(n))),
         ]

@@ -5,13 +5,13 @@ use core::str::FromStr;
 
 use crate::destination::{self, Destination};
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
-use crate::grammar::query::{Param, Purpose};
+use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::{self, authority, partition, path, percent, value};
-use crate::mask::Text;
+use crate::grammar::{self, authority, holds, holds_either, partition, path, percent, value};
+use crate::mask::{self, Text};
 use crate::nearest::nearest;
 use crate::partition::quoted;
-use crate::secret::Secret;
+use crate::secret::{REDACTED, Secret};
 use crate::write::UriWriter;
 
 /// A table to scan.
@@ -25,7 +25,8 @@ use crate::write::UriWriter;
 /// | `iceberg+…` | [`Destination`](TableRef::Destination), without `partition` and `mode` |
 ///
 /// Locations are taken byte for byte, as Iceberg stores them: nothing in them is decoded, and `?`,
-/// `#` and `%` are characters like others.
+/// `#` and `%` are characters like others. They take no parameters: a `?` with a `name=` after it
+/// is refused, and so is what resembles a parameter of a destination behind a `&` or `;`.
 ///
 /// ```
 /// use calve_uri::TableRef;
@@ -74,6 +75,7 @@ impl TableRef {
     pub fn to_uri_with_secrets(&self) -> Secret {
         match self {
             Self::Destination(destination) => destination.to_uri_with_secrets(),
+            Self::Root { location } | Self::Metadata { location } => Secret::new(&**location),
             _ => Secret::new(self.to_string()),
         }
     }
@@ -97,6 +99,9 @@ fn table_ref(input: &str) -> Parsed<'_, TableRef> {
             let path = &input["file:".len()..];
             if path.starts_with('/') { local(input, path) } else { Err(relative(input)) }
         }
+        Some(_) if scheme::broken_storage(input) => {
+            Err(Fault::new(ErrorKind::UnknownScheme, input, "two slashes after the scheme: s3://bucket/path"))
+        }
         Some(scheme) => {
             let fault = Fault::new(ErrorKind::UnknownScheme, input, FORMS);
             Err(match scheme {
@@ -109,7 +114,11 @@ fn table_ref(input: &str) -> Parsed<'_, TableRef> {
     }
 }
 
-/// `table-location = store "://" *char`
+/// `table-location = store "://" store-authority [ "/" *char ]`
+///
+/// `store-authority = 1*( %x20-2E / %x30-7E / %xA0-10FFFF )`
+///
+/// No port, and no `@` but that of `abfs`. A location has no `name=` behind a `?`.
 fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRef> {
     let (bucket, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     authority::existing_store(store, bucket)?;
@@ -124,11 +133,14 @@ fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRe
     located(input, location)
 }
 
-/// `table-path = [ "file:" [ "//localhost" ] ] "/" *char`
+/// `table-path = [ "file:" [ "//" [ "localhost" ] ] ] "/" *char`
 fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
     no_parameters(path)?;
     if let Some(at) = path.split('/').find(|segment| matches!(*segment, "." | "..")) {
         return Err(Fault::new(ErrorKind::DotSegment, at, "a path without `.` and `..`"));
+    }
+    if path.starts_with("//") && path.find(':').is_some_and(|at| holds(&path[at..], b'@')) {
+        return Err(authority::userinfo(path));
     }
     if path == "/" {
         let end = &input[input.len()..];
@@ -157,7 +169,8 @@ fn located<'a>(input: &'a str, mut location: String) -> Parsed<'a, TableRef> {
 
 /// `glue-table-ref = "glue://" [ account ] "/" glue-database "/" glue-table`
 ///
-/// The slash of a federated catalog's account is written `%2F`.
+/// The last two segments are the database and the table; the slashes of a federated catalog's
+/// account are written as they are, or as `%2F`.
 fn glue(input: &str) -> Parsed<'_, TableRef> {
     let shape = "glue://{account}/{database}/{table}";
     let Some(rest) = input.get("glue:".len()..).and_then(|rest| rest.strip_prefix("//")) else {
@@ -170,24 +183,35 @@ fn glue(input: &str) -> Parsed<'_, TableRef> {
     if let Some(query) = hierarchy.query {
         return Err(Fault::new(ErrorKind::UnexpectedQuery, query, "options beside the name"));
     }
-    let account = percent::decode(hierarchy.authority)?;
-    if !account.is_empty() && !value::is_account(&account) {
-        let expected = "an account, or none: glue:///{database}/{table}";
-        return Err(Fault::new(ErrorKind::InvalidValue, hierarchy.authority, expected));
-    }
     let Some((above, database, table)) = path::last_two(hierarchy.path) else {
+        account(hierarchy.authority)?;
         path::path(hierarchy.path)?;
         return Err(Fault::new(ErrorKind::MissingSegment, hierarchy.end, shape));
     };
-    if !above.is_empty() {
+    let federated = percent::decode(hierarchy.authority)?.contains(':');
+    if !above.is_empty() && !federated {
+        account(hierarchy.authority)?;
         path::path(hierarchy.path)?;
         return Err(Fault::new(ErrorKind::ExtraSegment, hierarchy.path, shape));
     }
+    path::path(above)?;
     Ok(TableRef::Glue {
-        account: (!account.is_empty()).then(|| account.into_owned()),
+        account: account(&rest[..hierarchy.authority.len() + above.len()])?,
         database: path::glue_database(database)?.into_owned(),
         table: path::glue_table(table)?.into_owned(),
     })
+}
+
+fn account(raw: &str) -> Parsed<'_, Option<String>> {
+    let account = percent::decode(raw)?;
+    if account.is_empty() {
+        return Ok(None);
+    }
+    if !value::is_account(&account) {
+        let expected = "an account, or none: glue:///{database}/{table}";
+        return Err(Fault::new(ErrorKind::InvalidValue, raw, expected));
+    }
+    Ok(Some(account.into_owned()))
 }
 
 /// `table-name = table-level 1*( "." table-level )`
@@ -199,7 +223,12 @@ fn name(input: &str) -> Parsed<'_, TableRef> {
     loop {
         let mut level = String::new();
         if rest.starts_with('"') {
-            rest = partition::quoted(rest, &mut level)?;
+            rest = partition::quoted(rest, &mut level).map_err(|fault| match fault.kind {
+                ErrorKind::MissingColumn => {
+                    Fault::new(ErrorKind::EmptyLevel, fault.at, "a name between quotes")
+                }
+                _ => fault,
+            })?;
         } else {
             let end = rest.find(|c| !level_char(c)).unwrap_or(rest.len());
             if end == 0 && (rest.is_empty() || rest.starts_with('.')) {
@@ -235,24 +264,19 @@ fn level_char(c: char) -> bool {
     !matches!(c, '"' | '.' | '/' | ':' | '\\') && !c.is_control()
 }
 
-/// Refuses what looks like parameters on a location that takes none: taken as part of the key,
-/// a secret among them would be printed with it.
+/// Refuses what looks like parameters on a location, a signed address for example: taken as part
+/// of the key, a secret among them would be printed with it.
 fn no_parameters(rest: &str) -> Parsed<'_, ()> {
-    let Some((_, query)) = rest.split_once('?') else {
-        return Ok(());
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, query),
+        None => (rest, ""),
     };
-    let known = || Param::ALL.iter().map(|param| param.name());
-    let suspect = query.split('&').find(|pair| {
-        pair.split_once('=').is_some_and(|(name, _)| {
-            let name = percent::decode(name).unwrap_or_default();
-            nearest(&name, known()).is_some() || starts_with_ignore_case(&name, "x-amz-")
-        })
-    });
-    match suspect {
-        Some(pair) => {
-            let expected = "a location without parameters; iceberg+… forms take them";
-            Err(Fault::new(ErrorKind::UnexpectedQuery, pair, expected))
-        }
+    if holds_either(path, b'&', b';') {
+        query::no_assignment(path, NO_PARAMETERS)?;
+    }
+    let parameter = |pair: &&str| ["=", "%3D", "%3d"].iter().any(|sign| pair.contains(sign));
+    match query.split('&').find(parameter) {
+        Some(pair) => Err(Fault::new(ErrorKind::UnexpectedQuery, pair, NO_PARAMETERS)),
         None => Ok(()),
     }
 }
@@ -269,6 +293,8 @@ fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
 const METADATA: [&str; 2] = [".metadata.json", ".metadata.json.gz"];
 const FORMS: &str = "namespace.table, glue://{account}/{database}/{table}, a location in s3, s3a, \
     gs, abfs, abfss, az or file, an absolute path, or an iceberg+… destination";
+const NO_PARAMETERS: &str = "no parameters: a location to scan takes none, and credentials go beside it, \
+    in the storage options or the environment";
 const NAME: &str = "`.` or the end; a name with `. / : \\` or a quote goes in double quotes";
 const SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "abfs", "abfss", "az", "file", "glue"];
 
@@ -290,9 +316,10 @@ impl TryFrom<&str> for TableRef {
     }
 }
 
+/// The table, without the `partition` and `mode` of a write.
 impl From<Destination> for TableRef {
     fn from(destination: Destination) -> Self {
-        Self::Destination(destination)
+        Self::Destination(destination.for_scan())
     }
 }
 
@@ -314,14 +341,22 @@ impl fmt::Display for TableRef {
                 }
             }
             Self::Glue { account, database, table } => {
+                let account = account.as_deref().unwrap_or_default();
+                let account = Some(account).filter(|text| text.is_empty() || value::is_account(text));
                 let mut uri = UriWriter::redacted(f);
                 uri.raw("glue://")?;
-                uri.encoded(account.as_deref().unwrap_or_default(), percent::SEGMENT)?;
+                uri.encoded(account.unwrap_or(REDACTED), percent::PATH)?;
                 uri.raw("/")?;
                 uri.encoded(database, percent::LEVEL)?;
                 uri.segment(table)
             }
-            Self::Root { location } | Self::Metadata { location } => f.write_str(location),
+            Self::Root { location } | Self::Metadata { location } => {
+                // Whoever filled in the field may have put in what parsing refuses.
+                match table_ref(location) {
+                    Ok(Self::Root { .. } | Self::Metadata { .. }) => f.write_str(location),
+                    _ => f.write_str(&mask::masked(location, Text::Table)),
+                }
+            }
             Self::Destination(destination) => fmt::Display::fmt(destination, f),
         }
     }

@@ -55,7 +55,7 @@ impl<'w> UriWriter<'w> {
         match value {
             Some(value) => {
                 self.name(param)?;
-                self.encoded(value, percent::VALUE)
+                self.encoded(value, percent::PATH)
             }
             None => Ok(()),
         }
@@ -66,7 +66,7 @@ impl<'w> UriWriter<'w> {
         match value {
             Some(secret) if self.secrets => {
                 self.name(param)?;
-                self.encoded(secret.expose(), percent::VALUE)
+                self.encoded(secret.expose(), percent::PATH)
             }
             Some(_) => {
                 self.name(param)?;

@@ -117,7 +117,8 @@ fn output_that_cannot_be_written_is_never_success() {
     let lake = Lake::new();
     run(&["write", &lake.destination(""), "data/flights.csv"]);
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for arguments in [vec!["scan", "--json", "--limit", "3"], vec!["scan"], vec!["inspect"], vec!["explain"]] {
+    for arguments in [vec!["scan", "--json", "--limit", "3"], vec!["scan"], vec!["inspect"], vec!["explain"]]
+    {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_calve"))
             .args(&arguments)
             .arg(lake.root())

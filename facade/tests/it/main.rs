@@ -3,8 +3,6 @@
 
 /// Everything that must be refused: one line, the right exit code, nothing left behind.
 mod bad_input;
-/// Command lines that are not understood.
-mod usage;
 /// The project's documents: the README's code and commands, the map of crates.
 mod documents;
 /// Text is read exactly or refused, and output is whole or not there.
@@ -17,6 +15,8 @@ mod json;
 mod library;
 /// The main job: write a real file twice, look at the table, scan it back.
 mod main_job;
+/// Command lines that are not understood.
+mod usage;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

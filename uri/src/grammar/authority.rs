@@ -6,6 +6,7 @@ use nom::Parser;
 use nom::bytes::complete::take_till;
 
 use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::holds;
 use crate::grammar::scheme::Store;
 
 /// Checks the authority of a storage URI against its store's naming rules.
@@ -153,6 +154,9 @@ pub(crate) fn http(authority: &str) -> Parsed<'_, Endpoint<'_>> {
     if authority.contains('@') {
         return Err(userinfo(authority));
     }
+    if holds(authority, b':') && authority.parse::<Ipv6Addr>().is_ok() {
+        return Err(Fault::new(ErrorKind::InvalidHost, authority, HOST));
+    }
     let after_literal = match authority.bytes().position(|b| b == b']') {
         Some(end) if authority.starts_with('[') => end,
         _ => 0,
@@ -178,11 +182,10 @@ fn port(input: &str) -> Parsed<'_, u16> {
 
 /// `host = "[" ipv6 "]" / ipv4 / reg-name`
 fn host(input: &str) -> Parsed<'_, &str> {
-    const EXPECTED: &str = "a host name, an ipv4 address or an ipv6 address in brackets";
     if input.is_empty() {
-        return Err(Fault::new(ErrorKind::MissingAuthority, input, EXPECTED));
+        return Err(Fault::new(ErrorKind::MissingAuthority, input, HOST));
     }
-    let invalid = |at| Err(Fault::new(ErrorKind::InvalidHost, at, EXPECTED));
+    let invalid = |at| Err(Fault::new(ErrorKind::InvalidHost, at, HOST));
     if let Some(literal) = input.strip_prefix('[') {
         return match literal.strip_suffix(']').map(str::parse::<Ipv6Addr>) {
             Some(Ok(_)) => Ok(input),
@@ -248,4 +251,5 @@ pub(crate) fn userinfo(authority: &str) -> Fault<'_> {
     Fault::new(ErrorKind::Userinfo, authority, "no user name or password before the host")
 }
 
+const HOST: &str = "a host name, an ipv4 address or an ipv6 address in brackets";
 const AZURE: &str = "container@account.dfs.core.windows.net, or a container";

@@ -100,12 +100,15 @@ fn control(at: &str) -> Fault<'_> {
 const HEX: &str = "two hexadecimal digits after `%`; a percent sign is written %25";
 const UTF8: &str = "percent-encoded utf-8";
 
-/// Kept raw in paths: letters, digits and `- . _ ~ ! $ & ' ( ) * + , ; = : @ /`.
+/// Kept raw in paths and values: letters, digits and `- . _ ~ ! $ ' ( ) * + , = : @ /`. `&` and `;`
+/// might pass for the start of a parameter.
 pub(crate) const PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
     .add(b'#')
     .add(b'%')
+    .add(b'&')
+    .add(b';')
     .add(b'<')
     .add(b'>')
     .add(b'?')
@@ -118,14 +121,12 @@ pub(crate) const PATH: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// A single segment, in which a slash is part of the name.
-pub(crate) const SEGMENT: &AsciiSet = &PATH.add(b'/');
+/// A single segment, in which a slash is part of the name. After a port, `@` might pass for the end
+/// of a password.
+pub(crate) const SEGMENT: &AsciiSet = &PATH.add(b'/').add(b'@');
 
 /// A level of a dotted name, in which a dot is part of the name too.
 pub(crate) const LEVEL: &AsciiSet = &SEGMENT.add(b'.');
 
 /// A path that holds percent-encoding already; the brackets of an IPv6 host stay.
-pub(crate) const URL: &AsciiSet = &PATH.remove(b'%').remove(b'[').remove(b']');
-
-/// A query value: `&` would end it, everything else a path may hold stays raw, and so does `?`.
-pub(crate) const VALUE: &AsciiSet = &PATH.add(b'&').remove(b'?');
+pub(crate) const URL: &AsciiSet = &PATH.remove(b'%').remove(b'&').remove(b';').remove(b'[').remove(b']');

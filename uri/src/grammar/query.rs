@@ -7,7 +7,7 @@ use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::{Hierarchy, percent, till, till_either, word};
+use crate::grammar::{Hierarchy, holds_either, percent, till, till_either, word};
 use crate::nearest::nearest;
 
 /// A parameter that some form knows.
@@ -215,6 +215,45 @@ fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
     (till_either(b'=', b'&'), opt(preceded(word("="), till(b'&')))).parse(input)
 }
 
+/// The places in an undecoded path or value where something like a parameter begins: the byte of
+/// the `&`, `;` or `?`, and the name between that and an `=`.
+pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut mark = None;
+    crate::steps::add(text.len());
+    text.bytes().enumerate().filter_map(move |(at, b)| match b {
+        b'&' | b';' | b'?' => {
+            mark = Some(at);
+            None
+        }
+        b'/' => {
+            mark = None;
+            None
+        }
+        b'=' => mark.take().filter(|mark| mark + 1 < at).map(|mark| (mark, &text[mark + 1..at])),
+        _ => None,
+    })
+}
+
+/// Refuses what is, or resembles, a parameter behind a `&`, `;` or `?` where none may begin: taken
+/// as part of a name, a secret among them would be printed with it.
+pub(crate) fn no_assignment<'a>(text: &'a str, expected: &'static str) -> Parsed<'a, ()> {
+    match assignments(text).find(|(_, name)| resembles_known(name)) {
+        Some((at, _)) => Err(Fault::new(ErrorKind::MisplacedParameter, &text[at..], expected)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a value to which somebody has added a parameter with a `;` or a second `?`.
+pub(crate) fn one_value(value: &str) -> Parsed<'_, ()> {
+    if holds_either(value, b';', b'?') { no_assignment(value, SEPARATOR) } else { Ok(()) }
+}
+
+/// Whether an undecoded name is a parameter's, or near to one.
+pub(crate) fn resembles_known(name: &str) -> bool {
+    let name = percent::decode(name).unwrap_or_default();
+    Param::from_name(&name).is_some() || nearest(&name, Param::ALL.iter().map(|p| p.name())).is_some()
+}
+
 /// The parameter of that name, if `form` takes it.
 fn known<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     if raw.is_empty() {
@@ -246,6 +285,7 @@ fn decoded<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     })
 }
 
+const SEPARATOR: &str = "`&` between parameters; `;` and `?` in a value are written %3B and %3F";
 const GLUE: &str = "one of region, account, role_arn, aws_access_key_id, aws_secret_access_key, \
     aws_session_token, partition, mode";
 const REST: &str = "one of warehouse, credential, token, scope, oauth2_server_uri, \

@@ -101,6 +101,14 @@ pub(crate) fn storage(input: &str) -> Option<(&str, Store)> {
     terminated(store, any_case("://")).parse(input).ok()
 }
 
+/// Whether `input` starts with a storage scheme whose two slashes are missing.
+pub(crate) fn broken_storage(input: &str) -> bool {
+    store(input).is_ok_and(|(rest, store)| {
+        let path = rest.strip_prefix(':');
+        path.is_some_and(|path| !path.starts_with("//") && (store == Store::File || path.starts_with('/')))
+    })
+}
+
 /// The HTTP scheme that `input` starts with, and what follows `://`.
 pub(crate) fn web(input: &str) -> Option<(&str, Http)> {
     terminated(http, any_case("://")).parse(input).ok()
@@ -110,8 +118,25 @@ pub(crate) fn web(input: &str) -> Option<(&str, Http)> {
 pub(crate) fn any(input: &str) -> Option<&str> {
     let (scheme, _) = input.get(..input.len().min(LONGEST)).unwrap_or(input).split_once(':')?;
     let mut bytes = scheme.bytes();
-    (bytes.next()?.is_ascii_alphabetic() && bytes.all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)))
-        .then_some(scheme)
+    (bytes.next()?.is_ascii_alphabetic() && bytes.all(scheme_char)).then_some(scheme)
+}
+
+/// Whether `text` is a scheme that somebody may have meant, and so no part of a secret.
+pub(crate) fn resembles_known(text: &str) -> bool {
+    let candidates = || {
+        SHORT
+            .iter()
+            .flat_map(|(short, long)| [*short, *long])
+            .chain(CATALOGS)
+            .chain(["glue", "iceberg+file+file"])
+    };
+    text.bytes().all(scheme_char)
+        && (candidates().any(|known| known.eq_ignore_ascii_case(text))
+            || nearest(text, candidates()).is_some())
+}
+
+fn scheme_char(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"+-.".contains(&b)
 }
 
 fn unknown(input: &str) -> Fault<'_> {

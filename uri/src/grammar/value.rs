@@ -9,7 +9,7 @@ use nom::Parser;
 use crate::access::AccessDelegation;
 use crate::destination::Mode;
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::query::{Param, Params};
+use crate::grammar::query::{self, Param, Params};
 use crate::grammar::scheme::{self, Store};
 use crate::grammar::{authority, holds, partition, path, percent, till_either, word};
 use crate::nearest::nearest;
@@ -23,9 +23,11 @@ pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>
     })
 }
 
-/// `account = account-id [ ":" 1*( ALPHA / DIGIT / "-" / "_" / "." / "/" ) ]`
+/// `account = account-id [ ":" account-part *( "/" account-part ) ]`
 ///
 /// `account-id = 12DIGIT`
+///
+/// `account-part = 1*( ALPHA / DIGIT / "-" / "_" / "." )`
 pub(crate) fn account<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
     checked(params, Param::Account, ACCOUNT, is_account)
 }
@@ -73,14 +75,14 @@ pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str
 /// A text with `://` is a location and is checked as one; any other is the server's business.
 pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Cow<'a, str>> {
     let raw = params.require(Param::Warehouse, "warehouse=, a name or a storage location")?;
+    query::one_value(raw)?;
     let text = percent::decode(raw)?;
     if !holds(&text, b':') {
         return Ok(text);
     }
     let Some((rest, store)) = scheme::storage(&text) else {
-        // `file:/path` would otherwise pass for a name.
-        let file = scheme::any(&text).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"));
-        if file || text.contains("://") {
+        // `file:/path` and `s3:/path` would otherwise pass for names.
+        if scheme::broken_storage(&text) || text.contains("://") {
             let expected = "a name, or a location in s3, s3a, gs, abfs, abfss, az or file";
             return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
         }
@@ -123,6 +125,7 @@ pub(crate) fn credential<'a>(params: &Params<'a>) -> Parsed<'a, Option<ClientCre
         return Ok(None);
     };
     match ClientCredential::split(secret_value(raw)?) {
+        Some(credential) if credential.secret().expose() == REDACTED => Err(redacted(raw)),
         Some(credential) => Ok(Some(credential)),
         None => {
             let expected = "client_id:client_secret, or a client secret alone";
@@ -140,6 +143,7 @@ pub(crate) fn token<'a>(params: &Params<'a>) -> Parsed<'a, Option<Secret>> {
 ///
 /// `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`
 pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+    params.get(Param::Scope).map_or(Ok(()), query::one_value)?;
     checked(params, Param::Scope, "OAuth2 scopes, separated by single spaces", |text| {
         text.split(' ').all(|token| {
             !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\')
@@ -147,9 +151,11 @@ pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>>
     })
 }
 
-/// `oauth2-server-uri = http "://" http-authority path [ "?" value ]`
+/// `oauth2-server-uri = http "://" http-authority [ "/" *address-char ]`
 ///
-/// Kept as it is given.
+/// `address-char = %x21-22 / %x24-25 / %x27-3A / %x3C-3E / %x41-7E`
+///
+/// Kept as it is given. Parameters would show a secret among them wherever this is printed.
 pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
     let Some(raw) = params.get(Param::Oauth2ServerUri) else {
         return Ok(None);
@@ -160,15 +166,15 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Co
         return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
     };
     let host = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let known =
-        authority::http(host).and_then(|_| match text.find(|c: char| c == '#' || !c.is_ascii_graphic()) {
-            Some(at) => Err(Fault::new(
-                ErrorKind::InvalidValue,
-                &text[at..],
-                "an address without fragment, spaces and non-ascii characters",
-            )),
-            None => Ok(()),
-        });
+    let known = authority::http(host).and_then(|_| match text.find(|c: char| !address_char(c)) {
+        Some(at) => Err(Fault::new(
+            ErrorKind::InvalidValue,
+            &text[at..],
+            "an address without parameters, user name, fragment, spaces and non-ascii characters; \
+                 what authenticates goes in credential= or token=",
+        )),
+        None => Ok(()),
+    });
     if let Err(fault) = known {
         let at = percent::encoded_offset(raw, nom::Offset::offset(&*text, fault.at));
         return Err(fault.moved(&raw[at..]));
@@ -176,19 +182,27 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Co
     Ok(Some(text))
 }
 
-/// `access-delegation = %s"none" / delegation *1( "," delegation )`
+fn address_char(c: char) -> bool {
+    c.is_ascii_graphic() && !matches!(c, '#' | '?' | '&' | ';' | '@')
+}
+
+/// `access-delegation = %s"none" / delegation [ "," delegation ]`
 ///
 /// `delegation = %s"vended-credentials" / %s"remote-signing"`
+///
+/// Each delegation once.
 pub(crate) fn access_delegation<'a>(params: &Params<'a>) -> Parsed<'a, AccessDelegation> {
     let Some(raw) = params.get(Param::AccessDelegation) else {
         return Ok(AccessDelegation::default());
     };
     let text = percent::decode(raw)?;
-    AccessDelegation::from_text(&text).ok_or_else(|| {
-        let expected = "vended-credentials, remote-signing, both with a comma, or none";
-        let nearest = nearest(&text, ["vended-credentials", "remote-signing", "none"]);
-        Fault::new(ErrorKind::InvalidValue, raw, expected).nearest(nearest)
-    })
+    if let Some(delegation) = AccessDelegation::from_text(&text) {
+        return Ok(delegation);
+    }
+    query::one_value(raw)?;
+    let expected = "vended-credentials, remote-signing, both with a comma, or none";
+    let nearest = nearest(&text, ["vended-credentials", "remote-signing", "none"]);
+    Err(Fault::new(ErrorKind::InvalidValue, raw, expected).nearest(nearest))
 }
 
 /// `aws-value = 1*char`
@@ -223,6 +237,7 @@ pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionFiel
     let Some(raw) = params.get(Param::Partition) else {
         return Ok(Vec::new());
     };
+    query::one_value(raw)?;
     match percent::decode(raw)? {
         Cow::Borrowed(text) => partition::spec(text),
         Cow::Owned(text) => partition::spec(&text).map_err(|fault| {
@@ -235,7 +250,10 @@ pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionFiel
 /// As [`mode`], if the parameter is given.
 pub(crate) fn mode_or_default<'a>(params: &Params<'a>) -> Parsed<'a, Mode> {
     match params.get(Param::Mode) {
-        Some(raw) => mode(&percent::decode(raw)?).map_err(|fault| fault.moved(raw)),
+        Some(raw) => mode(&percent::decode(raw)?).or_else(|fault| {
+            query::one_value(raw)?;
+            Err(fault.moved(raw))
+        }),
         None => Ok(Mode::default()),
     }
 }
@@ -254,11 +272,12 @@ pub(crate) fn mode(text: &str) -> Parsed<'_, Mode> {
 
 fn secret_value(raw: &str) -> Parsed<'_, Secret> {
     let secret = percent::decode_secret(raw)?;
-    if secret.expose() == REDACTED {
-        let expected = "the secret itself: a redacted form does not hold it";
-        return Err(Fault::new(ErrorKind::RedactedSecret, raw, expected));
-    }
-    Ok(secret)
+    if secret.expose() == REDACTED { Err(redacted(raw)) } else { Ok(secret) }
+}
+
+fn redacted(raw: &str) -> Fault<'_> {
+    let expected = "the secret itself: a redacted form does not hold it";
+    Fault::new(ErrorKind::RedactedSecret, raw, expected)
 }
 
 fn checked<'a>(
@@ -271,7 +290,11 @@ fn checked<'a>(
         return Ok(None);
     };
     let text = percent::decode(raw)?;
-    if accept(&text) { Ok(Some(text)) } else { Err(Fault::new(ErrorKind::InvalidValue, raw, expected)) }
+    if accept(&text) {
+        return Ok(Some(text));
+    }
+    query::one_value(raw)?;
+    Err(Fault::new(ErrorKind::InvalidValue, raw, expected))
 }
 
 const ACCOUNT: &str = "twelve digits, or twelve digits and a catalog: 123456789012:s3tablescatalog/bucket";

@@ -1,8 +1,9 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
-use super::{OAUTH2_SERVER_URI, REGION, RestDestination, SCOPE, VERSION};
+use super::{OAUTH2_SERVER_URI, REGION, RestDestination, SCOPE, without_version};
 use crate::access::AccessDelegation;
 use crate::destination::{Destination, Mode};
 use crate::error::ParseError;
@@ -11,9 +12,16 @@ use crate::partition::PartitionField;
 use crate::secret::{AwsCredentials, ClientCredential, Secret};
 
 /// Puts a [`RestDestination`] together; nothing is checked before [`build`](RestBuilder::build).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct RestBuilder(RestDestination);
+
+/// Masked like an error: nothing is known of the parts yet.
+impl fmt::Debug for RestBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RestBuilder({})", Destination::Rest(self.0.clone()).masked())
+    }
+}
 
 impl RestDestination {
     /// Starts a destination from its parts.
@@ -28,7 +36,7 @@ impl RestDestination {
     ) -> RestBuilder {
         let endpoint = endpoint.as_ref();
         let endpoint = endpoint.strip_suffix('/').unwrap_or(endpoint);
-        let endpoint = endpoint.strip_suffix(VERSION).unwrap_or(endpoint);
+        let endpoint = without_version(endpoint).unwrap_or(endpoint);
         let (table, warehouse) = (table.as_ref(), warehouse.as_ref());
         RestBuilder(Self {
             texts: Packed::new([Some(endpoint), Some(table), Some(warehouse), None, None, None]),

@@ -1,12 +1,13 @@
 use calve_uri::{
-    AwsCredentials, Destination, GlueDestination, ParseError, RestDestination, Secret, TableRef,
+    AwsCredentials, Destination, GlueDestination, Mode, ParseError, RestDestination, RootDestination, Secret,
+    TableRef,
 };
 
 /// Something that nothing else in these tests holds.
-const NEEDLE: &str = "hunter2";
+pub(crate) const NEEDLE: &str = "hunter2";
 
 /// Everything an error prints.
-fn shown(error: &ParseError) -> String {
+pub(crate) fn shown(error: &ParseError) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     format!("{error}\n{error:?}\n{error:#?}\n{}\n{}\n{source}", error.render(), error.expected())
 }
@@ -62,6 +63,44 @@ fn no_error_shows_a_value_that_may_be_secret() {
         format!("iceberg+rest+https://h/ns/t?warehouse=s3%3A%2F%2Fu%3A{NEEDLE}%40lake"),
         format!("{rest}&oauth2_server_uri=https://u:{NEEDLE}@idp/token"),
         format!("{rest}&oauth2_server_uri=https://idp/token?client_secret={NEEDLE}&mode=x"),
+        format!("iceberg+rest+https://u:p@{NEEDLE}#x@h/ns/t"),
+        format!("iceberg+glue+s3://u:p/{NEEDLE}?x@lake/db/t"),
+        format!("iceberg+glue+s3://u:{NEEDLE}#@lake/t"),
+        format!("iceberg+rest+https://{NEEDLE}?x@h/ns/t"),
+        format!("iceberg+rest+https://u:1/{NEEDLE}?x=y@h/ns/t"),
+        format!("iceberg+rest+https://u:1/{NEEDLE}?x@h/ns/t?warehouse=wh"),
+        format!("iceberg+rest+https://u:1/{NEEDLE}#x%40h/ns/t"),
+        format!("iceberg+rest+https://h/ns/t?warehouse=s3://u:{NEEDLE}/wh"),
+        format!("iceberg+rest+https://h/ns/t?warehouse=s3://u:1/{NEEDLE}&x@lake"),
+        format!("iceberg+rest+https://h/ns/t?warehouse=s3://{NEEDLE}#x@lake"),
+        format!("iceberg+rest+https://h/ns/t?warehouse=s3:/u:{NEEDLE}/lake"),
+        format!("{rest}&oauth2_server_uri=https://u:{NEEDLE}/x"),
+        format!("{rest}&oauth2_server_uri=https://u:{NEEDLE}#x@h"),
+        format!("{rest}&oauth2_server_uri=https://idp/token;client_secret={NEEDLE}"),
+        // Before a scheme that comes late.
+        format!("token={NEEDLE}&{rest}"),
+        format!("aws_secret_access_key={NEEDLE};{glue}"),
+        format!("user:{NEEDLE}://lake/db/t"),
+        format!("{NEEDLE}://lake/db/t"),
+        // As a parameter that is not where parameters are.
+        format!("{glue}&aws_secret_access_key={NEEDLE}"),
+        format!("{glue}&aws_secret_access_key=HUNTER2/{NEEDLE}?region=x"),
+        format!("{glue};token={NEEDLE}"),
+        format!("{glue}?region=eu-west-1?aws_secret_access_key={NEEDLE}"),
+        format!("{glue}?region=eu-west-1;token={NEEDLE}"),
+        format!("{glue}?region=eu-west-1;password={NEEDLE}"),
+        format!("{glue}?region=eu-west-1%3Bpassword%3D{NEEDLE}"),
+        format!("{glue}?region=eu-west-1={NEEDLE}"),
+        format!("{glue}?mode=append,token={NEEDLE}"),
+        format!("{glue}?account=123456789012;password={NEEDLE}"),
+        format!("{glue}?partition=day(ts);token={NEEDLE}"),
+        format!("{glue}?partition=day(ts;password={NEEDLE}"),
+        format!("{rest}&scope=a;token={NEEDLE}"),
+        format!("{rest}&scope=svc:{NEEDLE}\""),
+        format!("{rest}&oauth2_server_uri=https://u:1/{NEEDLE}@idp/token"),
+        format!("{rest};token={NEEDLE}"),
+        format!("{rest}&access_delegation=none;password={NEEDLE}"),
+        format!("{rest}&credential={NEEDLE}:<redacted>"),
     ] {
         let error = text.parse::<Destination>().expect_err(&text);
         assert!(!shown(&error).contains(NEEDLE), "{}", shown(&error));
@@ -78,6 +117,20 @@ fn no_error_shows_a_value_that_may_be_secret() {
         format!("/data/t?X-Amz-Signature={NEEDLE}&token={NEEDLE}"),
         format!("glue://u:{NEEDLE}@123456789012/db/t"),
         format!("glue://123456789012/db/t?token={NEEDLE}"),
+        format!("s3://lake/t?sig={NEEDLE}"),
+        format!("abfss://box@acct.dfs.core.windows.net/t?sv=2022-11-02&sig={NEEDLE}"),
+        format!("gs://lake/t?X-Goog-Signature={NEEDLE}"),
+        format!("gs://lake/t?x&y%3D{NEEDLE}"),
+        format!("/data/t?password={NEEDLE}"),
+        format!("file:/data/t?password={NEEDLE}"),
+        format!("s3://lake/t/metadata/v1.metadata.json?sig={NEEDLE}"),
+        format!("s3://lake/t&aws_secret_access_key={NEEDLE}"),
+        format!("/data/t;token={NEEDLE}"),
+        format!("client:{NEEDLE}"),
+        format!("token={NEEDLE}"),
+        format!("s3:/u:{NEEDLE}/lake"),
+        format!("file:u:{NEEDLE}/lake"),
+        format!("//u:{NEEDLE}@lake/../t"),
     ] {
         let error = text.parse::<TableRef>().expect_err(&text);
         assert!(!shown(&error).contains(NEEDLE), "{}", shown(&error));
@@ -134,6 +187,9 @@ fn a_secret_of_equal_length_makes_no_difference_to_anything_shown() {
         ("%C3%A9%41", "é\"<>é \\"),
         ("ab%zz", "%zzab"),
         ("%FFabc", "abc%C3"),
+        (&"é".repeat(60), &format!("a{}b", "é".repeat(59))),
+        (&"a".repeat(120), &"名".repeat(40)),
+        (&"😀".repeat(50), &"abé".repeat(50)),
     ] {
         assert_eq!(one.len(), other.len(), "{one} {other}");
         for (one, other) in texts(one).iter().zip(&texts(other)) {
@@ -147,6 +203,52 @@ fn a_secret_of_equal_length_makes_no_difference_to_anything_shown() {
             }
         }
     }
+}
+
+#[test]
+fn what_has_not_been_checked_is_masked_when_it_is_printed() {
+    let location = format!("s3://u:{NEEDLE}@lake/t");
+    let address = format!("https://u:{NEEDLE}@h");
+    for printed in [
+        format!("{:?}", GlueDestination::builder(&location, "db", "t")),
+        format!(
+            "{:#?}",
+            GlueDestination::builder("s3://lake", "db", "t").region(format!("x;token={NEEDLE}"))
+        ),
+        format!("{:?}", RestDestination::builder(&address, ["ns"], "t", "wh")),
+        format!("{:?}", RestDestination::builder("https://h", ["ns"], "t", &location)),
+        format!("{:?}", RestDestination::builder("https://h", ["ns"], "t", "wh").oauth2_server_uri(&address)),
+        format!("{:?}", RootDestination::builder(&location)),
+        format!("{:?}", TableRef::Root { location: location.clone() }),
+        format!("{}", TableRef::Root { location: format!("s3://lake/t?sig={NEEDLE}") }),
+        format!("{}", TableRef::Metadata { location: format!("{location}/v1.metadata.json") }),
+        format!(
+            "{:?}",
+            TableRef::Glue { account: Some(format!("u:{NEEDLE}@")), database: "d".into(), table: "t".into() }
+        ),
+    ] {
+        assert!(!printed.contains(NEEDLE), "{printed}");
+    }
+    let known = GlueDestination::builder("s3://lake", "db", "t").region("eu-west-1");
+    assert_eq!(format!("{known:?}"), "GlueBuilder(iceberg+glue+s3://lake/db/t?region=eu-west-1)");
+    let refused = NEEDLE.parse::<Mode>().expect_err("no mode");
+    assert!(!shown(&refused).contains(NEEDLE), "{}", shown(&refused));
+}
+
+#[test]
+fn a_location_that_holds_an_at_sign_by_right_is_shown_whole() {
+    for text in ["s3://lake/a@b/t", "abfss://box@acct.dfs.core.windows.net/t", "/data/u:x@h/t"] {
+        assert!(text.parse::<TableRef>().expect(text).to_string().ends_with(text));
+    }
+}
+
+#[test]
+fn a_message_names_only_words_that_are_shown() {
+    let shown = |text: &str| text.parse::<Destination>().expect_err(text).to_string();
+    assert!(shown("iceberg+glue+s3://lake/db/Orders").contains("`Orders`"));
+    assert!(!shown("iceberg+glue+s3://lake/db/t&password=HUNTER2").contains("HUNTER2"));
+    assert!(shown("iceberg+gule+s3://lake/db/t").contains("`iceberg+gule+s3`"));
+    assert!(!shown("hunter2://lake/db/t").contains("hunter2"));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 /// Builders make what parsing the URI makes, and encode what has to be.
 mod builders;
+/// No generated secret comes out, wherever it is put.
+mod generated_leaks;
 /// `docs/uri.md` and the grammar functions say the same.
 mod grammar;
 /// No secret comes out where it should not.

@@ -118,7 +118,7 @@ prop_compose! {
 prop_compose! {
     fn rest()(
         host in "https?://([a-z]{1,9}(\\.[a-z]{1,5})?|\\[::[1-9a-f]\\]|127\\.0\\.0\\.[1-9])(:[1-9][0-9]{0,3})?",
-        path in "(/[a-z%&=+@~é ]{1,5}|/v1){0,3}".prop_map(|path| path.replace('%', "%2F")),
+        path in "(/[a-z%&=+~é ]{1,5}|/v1){0,3}".prop_map(|path| path.replace('%', "%2F")),
         namespace in vec(name(), 1..4),
         table in name(),
         warehouse in prop_oneof![
@@ -130,7 +130,7 @@ prop_compose! {
         })),
         token in option::of(secret()),
         scope in option::of("[!#-\\[\\]-~]{1,5}( [!#-\\[\\]-~]{1,5}){0,2}"),
-        oauth2 in option::of("https://[a-z]{1,5}(/[!\"$-~]{0,9})?"),
+        oauth2 in option::of("https://[a-z]{1,5}(/[!\"$%'-:<->A-~]{0,9})?"),
         delegation in select(vec![
             AccessDelegation::VendedCredentials, AccessDelegation::RemoteSigning,
             AccessDelegation::Both, AccessDelegation::None,

@@ -1,0 +1,257 @@
+//! Which parts of a text are not known to be harmless.
+//!
+//! Nothing here may depend on what a secret holds: two secrets of one length are hidden alike,
+//! down to the place that the error names.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::grammar::query::{self, Param, assignments};
+use crate::grammar::{percent, scheme};
+use crate::mask::Text;
+
+/// The parts to hide, in order and merged, as far as they touch `window`.
+pub(super) fn hidden(text: &str, shape: Text, window: Range<usize>) -> Vec<Range<usize>> {
+    let mut hidden = Hidden { ranges: Vec::new(), window };
+    crate::steps::add(text.len());
+    match shape {
+        Text::Partition => {}
+        Text::Value => hidden.push(0..text.len()),
+        Text::Destination | Text::Table => whole(text, shape, &mut hidden),
+    }
+    hidden.ranges
+}
+
+fn whole(text: &str, shape: Text, hidden: &mut Hidden) {
+    let fragment = text.find('#').unwrap_or(text.len());
+    let head = text[..fragment].find('?').unwrap_or(fragment);
+    let from = match text[..head].find("://") {
+        Some(at) if !scheme::resembles_known(&text[..at]) => Userinfo::ToTheEnd(0),
+        Some(at) => userinfo(text, at, head),
+        None if shape == Text::Destination => Userinfo::ToTheEnd(0),
+        None => without_scheme(text, head),
+    };
+    match from {
+        Userinfo::ToTheEnd(from) => return hidden.push(from..text.len()),
+        Userinfo::Within(range) => hidden.push(range),
+    }
+    // Parameters that somebody added with a `&` or a `;`.
+    if let Some((at, _)) = assignments(&text[..head]).next() {
+        hidden.push(at..head);
+    }
+    if head < fragment {
+        let mut start = head + 1;
+        for pair in text[start..fragment].split('&') {
+            let end = start + pair.len();
+            if start > hidden.window.end {
+                break;
+            }
+            if hidden.touches(&(start..end)) {
+                parameter(pair, start, end == fragment && fragment < text.len(), hidden);
+            }
+            start = end + 1;
+        }
+    }
+    hidden.push(fragment..text.len());
+}
+
+/// What may be a user name and a password.
+enum Userinfo {
+    Within(Range<usize>),
+    ToTheEnd(usize),
+}
+
+/// A password may hold what ends an authority, a path or even a query: unless the authority is
+/// plainly a host or a bucket, nothing after it is known to be what it seems.
+fn userinfo(text: &str, scheme_end: usize, head: usize) -> Userinfo {
+    let start = scheme_end + "://".len();
+    let end = text[start..head].find('/').map_or(head, |slash| start + slash);
+    let Some(port) = plain_authority(&text[..scheme_end], &text[start..end]) else {
+        return Userinfo::ToTheEnd(start);
+    };
+    // `u:1234?x@h`: a path would have told the authority from a password.
+    if end == head && head < text.len() {
+        let asked = text[head..].strip_prefix('?').map(name).is_some_and(query::resembles_known);
+        if port == Port::Given || (text[head..].starts_with('?') && !asked) {
+            return Userinfo::ToTheEnd(start);
+        }
+    }
+    Userinfo::Within(start..stray_at(text, end, head, port).unwrap_or(start))
+}
+
+/// A name or a path, unless it looks like a URI that has lost its scheme, or part of one.
+fn without_scheme(text: &str, head: usize) -> Userinfo {
+    let head = &text[..head];
+    if head.starts_with('/') && !head.starts_with("//") {
+        let port = if head.contains(':') { Port::Given } else { Port::None };
+        let until = stray_at(text, 0, head.len(), port).filter(|end| text[..*end].contains(':'));
+        return Userinfo::Within(0..until.unwrap_or(0));
+    }
+    let local = head.get(..FILE.len()).is_some_and(|start| start.eq_ignore_ascii_case(FILE));
+    let path = if local && head[FILE.len()..].starts_with('/') { &head[FILE.len()..] } else { head };
+    if !path.contains([':', '=', '@']) {
+        return Userinfo::Within(0..0);
+    }
+    match text.split_once(':') {
+        Some((scheme, _)) if scheme::resembles_known(scheme) => Userinfo::ToTheEnd(scheme.len() + 1),
+        _ => Userinfo::ToTheEnd(0),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Port {
+    Given,
+    None,
+}
+
+/// Whether there is a port, if nothing in `authority` can be a password but the port.
+fn plain_authority(scheme: &str, authority: &str) -> Option<Port> {
+    if scheme.eq_ignore_ascii_case("glue") && authority.get(12..) == Some(":s3tablescatalog") {
+        return authority.as_bytes()[..12].iter().all(u8::is_ascii_digit).then_some(Port::None);
+    }
+    let azure = ends_with_ignore_case(scheme, "abfs") || ends_with_ignore_case(scheme, "abfss");
+    let host = match authority.split_once('@') {
+        Some((container, host)) if azure && container.bytes().all(host_char) => host,
+        _ => authority,
+    };
+    let literal = host.starts_with('[');
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (host, None),
+    };
+    let plain_host = match literal {
+        true => host.bytes().all(|b| b.is_ascii_hexdigit() || b"[]:.".contains(&b)),
+        false => host.bytes().all(host_char),
+    };
+    let plain_port =
+        |port: &str| !host.is_empty() && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+    (plain_host && port.is_none_or(plain_port)).then_some(if port.is_some() {
+        Port::Given
+    } else {
+        Port::None
+    })
+}
+
+fn host_char(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b"-_.$".contains(&b)
+}
+
+/// Where the last `@` ends that may close a user name and a password, after a plain authority.
+///
+/// The value of a parameter may hold one. Where there is what looks like a port, and may be the
+/// start of a password, only a known parameter's may.
+fn stray_at(text: &str, path: usize, head: usize, port: Port) -> Option<usize> {
+    let rest = &text[head..];
+    if rest.starts_with('#') {
+        if let Some(at) = last_at(rest) {
+            return Some(head + at);
+        }
+    } else if let Some(pairs) = rest.strip_prefix('?').filter(|pairs| last_at(pairs).is_some()) {
+        let mut end = text.len();
+        let mut misspelt = 0;
+        for pair in pairs.rsplit('&') {
+            let start = end - pair.len();
+            if let Some(at) = last_at(pair) {
+                let name = name(pair);
+                let strange = || {
+                    misspelt += 1;
+                    misspelt > MANY || !query::resembles_known(name)
+                };
+                if last_at(name).is_some()
+                    || (port == Port::Given && Param::from_name(name).is_none() && { strange }())
+                {
+                    return Some(start + at);
+                }
+            }
+            end = start.saturating_sub(1);
+        }
+    }
+    last_at(&text[path..head]).map(|at| path + at)
+}
+
+/// Where the last `@` ends, raw or encoded.
+fn last_at(text: &str) -> Option<usize> {
+    text.rfind('@').map(|at| at + 1).max(text.rfind("%40").map(|at| at + 3))
+}
+
+fn name(pair: &str) -> &str {
+    let pair = &pair[..pair.find('&').unwrap_or(pair.len())];
+    pair.split_once('=').map_or(pair, |(name, _)| name)
+}
+
+/// Hides a parameter's value unless its name is known to go with harmless ones, and the name too
+/// unless it is, or resembles, a known one: it may be what follows a raw `&` in a secret.
+fn parameter(pair: &str, start: usize, cut: bool, hidden: &mut Hidden) {
+    let end = start + pair.len();
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let from = end - value.len();
+    let decoded = percent::decode(name).unwrap_or_default();
+    match Param::from_name(&decoded) {
+        Some(param) if param.is_secret() => hidden.push(from..end),
+        Some(param) if param.is_uri() => {
+            if cut || !plain_uri(value) {
+                hidden.push(from..end);
+            }
+        }
+        Some(param) => hidden.push(from + plain_length(param, value)..end),
+        None if query::resembles_known(name) => hidden.push(from..end),
+        None => hidden.push(start..end),
+    }
+}
+
+/// Whether a name or a location holds no user name, no password and no parameters.
+fn plain_uri(value: &str) -> bool {
+    let Ok(value) = percent::decode(value) else { return false };
+    match value.split_once("://") {
+        Some((scheme, rest)) => {
+            scheme::resembles_known(scheme) && !rest.contains(['@', '?', ';', '=', ':', '&'])
+        }
+        None => !value.contains(['@', '?', ';', '=', ':', '&']),
+    }
+}
+
+/// How much of a value looks like one of that parameter's: another may have been added to it.
+///
+/// A scope may look like anything, so that one that is wrong anywhere may be a secret as a whole.
+fn plain_length(param: Param, value: &str) -> usize {
+    let odd = |b: u8| match param {
+        Param::Partition => matches!(b, b'?' | b';' | b'='),
+        Param::Scope => !(b' '..=b'~').contains(&b) || b"?;=\"\\".contains(&b),
+        _ => !b.is_ascii_alphanumeric() && !b"-_:/.,".contains(&b),
+    };
+    let raw = value.bytes().position(odd).unwrap_or(value.len());
+    let encoded = |mark: &str| value.find(mark).unwrap_or(value.len());
+    let odd = ["%3F", "%3f", "%3B", "%3b", "%3D", "%3d"].into_iter().map(encoded).fold(raw, usize::min);
+    if param == Param::Scope && odd < value.len() { 0 } else { odd }
+}
+
+struct Hidden {
+    ranges: Vec<Range<usize>>,
+    window: Range<usize>,
+}
+
+impl Hidden {
+    fn touches(&self, range: &Range<usize>) -> bool {
+        range.start <= self.window.end && range.end >= self.window.start
+    }
+
+    fn push(&mut self, range: Range<usize>) {
+        if range.is_empty() || !self.touches(&range) {
+            return;
+        }
+        match self.ranges.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => self.ranges.push(range),
+        }
+    }
+}
+
+fn ends_with_ignore_case(text: &str, suffix: &str) -> bool {
+    let (text, suffix) = (text.as_bytes(), suffix.as_bytes());
+    text.len() >= suffix.len() && text[text.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
+}
+
+const FILE: &str = "file:";
+
+/// Misspelt names are looked at closely up to this many: each costs more than a scan.
+const MANY: usize = 64;
