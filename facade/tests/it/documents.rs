@@ -27,6 +27,7 @@ fn the_quickstart_runs() {
     let lake = Lake::new();
     let binary =
         std::path::Path::new(env!("CARGO_BIN_EXE_calve")).with_file_name("examples").join("quickstart");
+    assert!(binary.exists(), "build the examples first: cargo test does, without other targets named");
     let output = Command::new(&binary).arg(lake.root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("150.0"));
