@@ -29,6 +29,8 @@ enum Fault {
     RefusedAfter,
     /// Somebody else moves a hint to 9 first.
     Moved,
+    /// Somebody else makes the same version under a packed name first.
+    Rivalled,
 }
 
 /// A store whose puts to names that contain `on` fail, `times` times.
@@ -75,6 +77,14 @@ impl ObjectStore for FaultyStore {
             }
             Fault::Moved => {
                 self.inner.put_opts(path, PutPayload::from_static(b"9"), PutOptions::default()).await?;
+                self.inner.put_opts(path, payload, opts).await
+            }
+            Fault::Rivalled => {
+                let packed = path.as_ref().replace(".metadata.json", ".gz.metadata.json");
+                let rival = PutPayload::from_static(b"{}");
+                self.inner
+                    .put_opts(&ObjectPath::parse(packed).unwrap(), rival, PutOptions::default())
+                    .await?;
                 self.inner.put_opts(path, payload, opts).await
             }
             Fault::Repeated => {
@@ -405,4 +415,38 @@ async fn unknown(root: &Location, fault: Fault, times: usize) -> calve_catalog::
         CommitOutcome::Unknown(pending) => pending,
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_hint_that_advanced_is_a_conflict_even_where_the_next_name_is_free() {
+    let root = memory_root();
+    let base = table_of(&root, 2).await;
+    let catalog = catalog_at(&root);
+    let stale = catalog.load(catalog.ident()).await.unwrap();
+    append_one(&catalog, &base).await;
+    let storage = Storage::open(&root).unwrap();
+    let name = root.join("metadata/v2.metadata.json").unwrap();
+    storage.delete(name.as_str()).await.unwrap();
+    let next = snapshot(&stale.metadata, &stale.storage).await;
+    let outcome = catalog.commit(&stale, append(&stale.metadata, next)).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Conflict(_)), "{outcome:?}");
+    assert_eq!(storage.read_if_exists(&name).await.unwrap(), None, "nothing was put");
+}
+
+#[tokio::test]
+async fn a_version_made_under_another_spelling_meanwhile_is_a_warning_that_names_both() {
+    let root = memory_root();
+    table_of(&root, 2).await;
+    let storage = Storage::open(&root).unwrap();
+    let plain = root.join("metadata/v1.metadata.json").unwrap();
+    let bytes = storage.read(plain.as_str()).await.unwrap();
+    storage.delete(plain.as_str()).await.unwrap();
+    storage.put(&root.join("metadata/v1.gz.metadata.json").unwrap(), bytes).await.unwrap();
+    let catalog = faulty(&root, "v2.metadata.json", Fault::Rivalled, 1);
+    let base = catalog.load(catalog.ident()).await.unwrap();
+    let next = snapshot(&base.metadata, &base.storage).await;
+    let outcome = catalog.commit(&base, append(&base.metadata, next)).await.unwrap();
+    let CommitOutcome::Committed(made) = outcome else { panic!("{outcome:?}") };
+    let [Warning::Contested { ours, theirs }] = &made.warnings[..] else { panic!("{:?}", made.warnings) };
+    assert_eq!((ours.as_str(), theirs.as_str()), ("v2.metadata.json", "v2.gz.metadata.json"));
 }
