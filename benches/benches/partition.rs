@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+use calve_benches::compare;
 use calve_partition::{Splitter, apply};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iceberg::arrow::{RecordBatchPartitionSplitter, schema_to_arrow_schema};
@@ -52,16 +53,16 @@ fn split(c: &mut Criterion) {
     let spec_of_both = spec(&schema, &fields);
     let ours = Splitter::new(spec_of_both.clone(), schema.clone()).expect("a splitter");
     group.bench_function("calve, indices", |b| b.iter(|| ours.split(black_box(&batch))));
-    group.bench_function("calve, batches", |b| {
-        b.iter(|| {
-            let parts = ours.split(black_box(&batch)).expect("parts");
-            parts.iter().map(|part| part.take(&batch).expect("rows")).collect::<Vec<_>>()
-        });
-    });
+    let batches = || {
+        let parts = ours.split(black_box(&batch)).expect("parts");
+        parts.iter().map(|part| part.take(&batch).expect("rows")).collect::<Vec<_>>()
+    };
+    group.bench_function("calve, batches", |b| b.iter(batches));
     let theirs = RecordBatchPartitionSplitter::try_new_with_computed_values(schema.clone(), spec_of_both);
     let theirs = theirs.expect("a splitter");
     group.bench_function("iceberg crate, batches", |b| b.iter(|| theirs.split(black_box(&batch))));
     group.finish();
+    compare("partition/split, calve beside the iceberg crate", batches, || theirs.split(black_box(&batch)));
 
     let mut group = c.benchmark_group("partition/split other");
     group.throughput(Throughput::Elements(ROWS as u64)).sample_size(10);
@@ -97,6 +98,11 @@ fn bucket(c: &mut Criterion) {
         b.iter(|| apply(Transform::Bucket(16), black_box(&texts), &PrimitiveType::String));
     });
     group.finish();
+    compare(
+        "partition/bucket(16) of long, calve beside the bare hash",
+        || apply(Transform::Bucket(16), black_box(&ids), &PrimitiveType::Long),
+        || black_box(&longs).iter().map(|v| murmur3_of_long(*v)).collect::<Vec<u32>>(),
+    );
 }
 
 /// The hash alone, written out, as the yardstick.

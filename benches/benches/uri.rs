@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 
+use calve_benches::compare;
 use calve_uri::{Destination, TableRef, parse_partition};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use url::Url;
@@ -38,6 +39,10 @@ fn parse(c: &mut Criterion) {
         });
     }
     group.finish();
+    for (form, text) in DESTINATIONS {
+        let name = format!("uri/parse/{form}, calve beside url");
+        compare(&name, || black_box(text).parse::<Destination>(), || Url::parse(black_box(text)));
+    }
 }
 
 fn print(c: &mut Criterion) {

@@ -109,6 +109,7 @@ impl Destination {
 }
 
 /// `destination = glue / rest / root / local`
+#[inline]
 pub(crate) fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
     grammar::characters(input)?;
     let (rest, scheme) = scheme::destination(input)?;
@@ -128,7 +129,7 @@ impl FromStr for Destination {
     /// # Errors
     /// When the text breaks the grammar; see [`ErrorKind`](crate::ErrorKind) for each rule.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        destination(text, Purpose::Write).map_err(|fault| ParseError::new(text, Text::Destination, fault))
+        destination(text, Purpose::Write).map_err(|fault| ParseError::new(text, Text::Destination, *fault))
     }
 }
 
@@ -172,7 +173,7 @@ impl FromStr for Mode {
     /// # Errors
     /// When the text is neither `append` nor `overwrite`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        value::mode(text).map_err(|fault| ParseError::new(text, Text::Value, fault))
+        value::mode(text).map_err(|fault| ParseError::new(text, Text::Value, *fault))
     }
 }
 

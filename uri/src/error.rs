@@ -54,16 +54,10 @@ impl ParseError {
     /// Seals a fault found in `text`, keeping only what may be shown of the text.
     #[cold]
     pub(crate) fn new(text: &str, shape: Text, fault: Fault<'_>) -> Self {
-        let found = nom::Offset::offset(text, fault.at).min(text.len());
-        let excerpt = mask::excerpt(text, shape, found);
-        Self(Box::new(Refusal {
-            kind: fault.kind,
-            offset: excerpt.offset,
-            expected: fault.expected,
-            nearest: fault.nearest,
-            line: excerpt.line,
-            column: excerpt.column,
-        }))
+        let Fault { kind, at, expected, nearest } = fault;
+        let found = nom::Offset::offset(text, at).min(text.len());
+        let mask::Excerpt { offset, line, column } = mask::excerpt(text, shape, found);
+        Self(Box::new(Refusal { kind, offset, expected, nearest, line, column }))
     }
 
     /// The rule that was broken.
@@ -292,22 +286,24 @@ pub(crate) struct Fault<'a> {
 
 impl<'a> Fault<'a> {
     #[cold]
-    pub(crate) fn new(kind: ErrorKind, at: &'a str, expected: impl Into<Cow<'static, str>>) -> Self {
-        Self { kind, at, expected: expected.into(), nearest: None }
+    pub(crate) fn new(kind: ErrorKind, at: &'a str, expected: impl Into<Cow<'static, str>>) -> Box<Self> {
+        Box::new(Self { kind, at, expected: expected.into(), nearest: None })
     }
 
-    pub(crate) fn nearest(self, nearest: Option<&'static str>) -> Self {
-        Self { nearest, ..self }
+    pub(crate) fn nearest(mut self: Box<Self>, nearest: Option<&'static str>) -> Box<Self> {
+        self.nearest = nearest;
+        self
     }
 
     /// The same fault, found at another place.
-    pub(crate) fn moved(self, at: &str) -> Fault<'_> {
-        Fault { kind: self.kind, at, expected: self.expected, nearest: self.nearest }
+    #[cold]
+    pub(crate) fn moved<'b>(&self, at: &'b str) -> Box<Fault<'b>> {
+        Box::new(Fault { kind: self.kind, at, expected: self.expected.clone(), nearest: self.nearest })
     }
 }
 
 /// What grammar functions give when no rest of input is of interest.
-pub(crate) type Parsed<'a, T> = Result<T, Fault<'a>>;
+pub(crate) type Parsed<'a, T> = Result<T, Box<Fault<'a>>>;
 
 struct Found<'a>(&'a str);
 

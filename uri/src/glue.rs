@@ -113,6 +113,7 @@ impl GlueDestination {
     }
 
     /// `glue = "iceberg+glue+s3://" s3-bucket path "/" glue-database "/" glue-table [ "?" query ]`
+    #[inline]
     pub(crate) fn parse<'a>(hierarchy: &Hierarchy<'a>, purpose: Purpose) -> Parsed<'a, Self> {
         authority::s3_bucket(hierarchy.authority)?;
         let Some((above, database, table)) = path::last_two(hierarchy.path) else {

@@ -10,13 +10,15 @@ pub(crate) mod path;
 pub(crate) mod percent;
 pub(crate) mod query;
 pub(crate) mod scheme;
+pub(crate) mod search;
 pub(crate) mod value;
 
 use nom::combinator::{opt, rest};
 use nom::sequence::preceded;
-use nom::{FindSubstring, IResult, Parser};
+use nom::{IResult, Parser};
 
 use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::search::{find, find_either, holds, holds_either};
 
 /// Everything before the first `end`, or everything: a nom parser.
 ///
@@ -29,23 +31,13 @@ pub(crate) fn till(end: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
     }
 }
 
-/// Everything before the first `a` or `b`, or everything: a nom parser, for short texts.
+/// Everything before the first `a` or `b`, or everything: a nom parser.
 #[inline]
 pub(crate) fn till_either(a: u8, b: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
     move |input| {
-        let end = input.bytes().position(|byte| byte == a || byte == b).unwrap_or(input.len());
-        crate::steps::add(end);
-        let (before, rest) = input.split_at(end);
+        let (before, rest) = input.split_at(find_either(input, a, b).unwrap_or(input.len()));
         Ok((rest, before))
     }
-}
-
-/// Where the first `byte` is: nom brings a search on whole vectors.
-#[inline]
-pub(crate) fn find(text: &str, byte: u8) -> Option<usize> {
-    let at = text.as_bytes().find_substring(&[byte][..]);
-    crate::steps::add(at.unwrap_or(text.len()));
-    at
 }
 
 /// `word`, byte for byte: a nom parser.
@@ -64,20 +56,6 @@ pub(crate) fn any_case(word: &'static str) -> impl Fn(&str) -> IResult<&str, &st
         Some((start, rest)) if start == word || start.eq_ignore_ascii_case(word) => Ok((rest, start)),
         _ => Err(nom::Err::Error(())),
     }
-}
-
-/// Whether `byte` is anywhere in `text`. Without a way out of the loop it runs on whole vectors.
-#[inline]
-pub(crate) fn holds(text: &str, byte: u8) -> bool {
-    crate::steps::add(text.len());
-    text.bytes().fold(false, |found, b| found | (b == byte))
-}
-
-/// As [`holds`], for either of two.
-#[inline]
-pub(crate) fn holds_either(text: &str, one: u8, other: u8) -> bool {
-    crate::steps::add(text.len());
-    text.bytes().fold(false, |found, b| found | (b == one) | (b == other))
 }
 
 /// Refuses control characters anywhere and white space at either end, before anything else is
@@ -145,9 +123,12 @@ impl<'a> Hierarchy<'a> {
 /// Takes apart `input`, which is what follows the scheme of `text`; which authority and how many
 /// segments is up to the form.
 pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarchy<'a>> {
-    if let Some(at) = find(input, b'#') {
+    // Without a way out of the loop it runs on whole vectors.
+    let fragment = input.bytes().fold(false, |found, b| found | (b == b'#'));
+    if fragment && let Some(at) = find(input, b'#') {
         return Err(Fault::new(ErrorKind::Fragment, &input[at..], "no fragment; `#` is written %23"));
     }
+    crate::steps::add(input.len());
     let parts = (till_either(b'/', b'?'), till(b'?'), opt(preceded(word("?"), rest)));
     let (end, (authority, path, query)) =
         { parts }.parse(input).map_err(|_| Fault::new(ErrorKind::MissingAuthority, input, "an authority"))?;

@@ -78,7 +78,7 @@ impl FromStr for PartitionField {
                 _ => Err(Fault::new(ErrorKind::PartitionSyntax, text, "a single item")),
             }
         };
-        one().map_err(|fault| ParseError::new(text, Text::Partition, fault))
+        one().map_err(|fault| ParseError::new(text, Text::Partition, *fault))
     }
 }
 
@@ -115,7 +115,7 @@ impl TryFrom<&str> for PartitionField {
 /// When the text breaks the grammar, names a transform that is not supported, gives a bucket count
 /// or width outside 1 to 2147483647, repeats a field, or takes two time transforms of one column.
 pub fn parse_partition(text: &str) -> Result<Vec<PartitionField>, ParseError> {
-    printable_spec(text).map_err(|fault| ParseError::new(text, Text::Partition, fault))
+    printable_spec(text).map_err(|fault| ParseError::new(text, Text::Partition, *fault))
 }
 
 fn printable_spec(text: &str) -> Parsed<'_, Vec<PartitionField>> {

@@ -141,6 +141,7 @@ impl RestDestination {
     }
 
     /// `rest = "iceberg+rest+" http "://" http-authority path "/" namespace "/" segment "?" query`
+    #[inline]
     pub(crate) fn parse<'a>(http: Http, hierarchy: &Hierarchy<'a>, purpose: Purpose) -> Parsed<'a, Self> {
         let address = authority::http(hierarchy.authority)?;
         let Some((above, namespace, table)) = path::last_two(hierarchy.path) else {

@@ -66,6 +66,7 @@ impl RootDestination {
     /// `root = "iceberg+file+" store "://" authority 1*( "/" segment ) [ "?" query ]`
     ///
     /// `authority = s3-bucket / gs-bucket / abfs-authority / container / file-host`
+    #[inline]
     pub(crate) fn parse<'a>(store: Store, hierarchy: &Hierarchy<'a>, purpose: Purpose) -> Parsed<'a, Self> {
         authority::store(store, hierarchy.authority)?;
         if hierarchy.path.is_empty() {
@@ -74,7 +75,7 @@ impl RootDestination {
         let location = path::location(store, hierarchy, hierarchy.path)?;
         let params = query::query(hierarchy, Form::Root, purpose)?;
         Ok(Self {
-            location: location.into_owned(),
+            location: location.into_string(),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
         })

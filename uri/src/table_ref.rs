@@ -1,3 +1,4 @@
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +8,8 @@ use crate::destination::{self, Destination};
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::{self, authority, holds, holds_either, partition, path, percent, value};
+use crate::grammar::search::{holds, holds_either};
+use crate::grammar::{self, authority, partition, path, percent, value};
 use crate::mask::{self, Text};
 use crate::nearest::nearest;
 use crate::partition::quoted;
@@ -197,8 +199,8 @@ fn glue(input: &str) -> Parsed<'_, TableRef> {
     path::path(above)?;
     Ok(TableRef::Glue {
         account: account(&rest[..hierarchy.authority.len() + above.len()])?,
-        database: path::glue_database(database)?.into_owned(),
-        table: path::glue_table(table)?.into_owned(),
+        database: path::glue_database(database)?.into_string(),
+        table: path::glue_table(table)?.into_string(),
     })
 }
 
@@ -211,7 +213,7 @@ fn account(raw: &str) -> Parsed<'_, Option<String>> {
         let expected = "an account, or none: glue:///{database}/{table}";
         return Err(Fault::new(ErrorKind::InvalidValue, raw, expected));
     }
-    Ok(Some(account.into_owned()))
+    Ok(Some(account.into_string()))
 }
 
 /// `table-name = table-level 1*( "." table-level )`
@@ -281,7 +283,7 @@ fn no_parameters(rest: &str) -> Parsed<'_, ()> {
     }
 }
 
-fn relative(input: &str) -> Fault<'_> {
+fn relative(input: &str) -> Box<Fault<'_>> {
     Fault::new(ErrorKind::RelativePath, input, "an absolute path, such as /data/table")
 }
 
@@ -304,7 +306,7 @@ impl FromStr for TableRef {
     /// # Errors
     /// When the text is none of the forms, or breaks the rules of its form.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, fault))
+        table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, *fault))
     }
 }
 

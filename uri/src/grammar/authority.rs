@@ -1,13 +1,11 @@
 //! Buckets, containers and hosts.
 
+use alloc::boxed::Box;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use nom::Parser;
-use nom::bytes::complete::take_till;
-
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::holds;
 use crate::grammar::scheme::Store;
+use crate::grammar::search::{find, holds};
 
 /// Checks the authority of a storage URI against its store's naming rules.
 pub(crate) fn store(store: Store, authority: &str) -> Parsed<'_, ()> {
@@ -151,19 +149,22 @@ pub(crate) struct Endpoint<'a> {
 
 /// `http-authority = host [ ":" port ]`
 pub(crate) fn http(authority: &str) -> Parsed<'_, Endpoint<'_>> {
-    if authority.contains('@') {
+    if holds(authority, b'@') {
         return Err(userinfo(authority));
     }
-    if holds(authority, b':') && authority.parse::<Ipv6Addr>().is_ok() {
+    let Some(colon) = find(authority, b':') else {
+        return Ok(Endpoint { host: host(authority)?, port: None });
+    };
+    if authority.parse::<Ipv6Addr>().is_ok() {
         return Err(Fault::new(ErrorKind::InvalidHost, authority, HOST));
     }
-    let after_literal = match authority.bytes().position(|b| b == b']') {
-        Some(end) if authority.starts_with('[') => end,
-        _ => 0,
+    let colon = match find(authority, b']') {
+        Some(end) if authority.starts_with('[') => find(&authority[end..], b':').map(|at| end + at),
+        _ => Some(colon),
     };
-    match authority[after_literal..].bytes().position(|b| b == b':') {
+    match colon {
         Some(at) => {
-            let (name, number) = authority.split_at(after_literal + at);
+            let (name, number) = authority.split_at(at);
             host(name)?;
             Ok(Endpoint { host: name, port: Some(port(&number[1..])?) })
         }
@@ -215,9 +216,9 @@ fn host(input: &str) -> Parsed<'_, &str> {
 /// `label = 1*63( ALPHA / DIGIT / "-" / "_" )`
 fn label(input: &str) -> Parsed<'_, (&str, &str)> {
     const EXPECTED: &str = "a host name of letters, digits, `-`, `_` and `.`, others in punycode";
-    let (rest, label) = take_till(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
-        .parse(input)
-        .map_err(|_: nom::Err<()>| Fault::new(ErrorKind::InvalidHost, input, EXPECTED))?;
+    let label_char = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    let end = input.bytes().position(|b| !label_char(b)).unwrap_or(input.len());
+    let (label, rest) = input.split_at(end);
     if label.is_empty() || label.len() > 63 {
         return Err(Fault::new(ErrorKind::InvalidHost, input, EXPECTED));
     }
@@ -238,7 +239,7 @@ fn plain<'a>(authority: &'a str, expected: &'static str) -> Parsed<'a, ()> {
     Ok(())
 }
 
-fn port_on_bucket(authority: &str) -> Fault<'_> {
+fn port_on_bucket(authority: &str) -> Box<Fault<'_>> {
     let at = authority.find(':').unwrap_or(0);
     Fault::new(
         ErrorKind::InvalidPort,
@@ -247,7 +248,7 @@ fn port_on_bucket(authority: &str) -> Fault<'_> {
     )
 }
 
-pub(crate) fn userinfo(authority: &str) -> Fault<'_> {
+pub(crate) fn userinfo(authority: &str) -> Box<Fault<'_>> {
     Fault::new(ErrorKind::Userinfo, authority, "no user name or password before the host")
 }
 

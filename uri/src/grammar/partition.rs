@@ -4,10 +4,8 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use nom::character::complete::digit1;
-
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::holds;
+use crate::grammar::search::holds;
 use crate::nearest::nearest;
 use crate::partition::{PartitionField, Transform};
 
@@ -106,15 +104,14 @@ fn numbered<'a>(
 ///
 /// From 1 to 2147483647. `None` for what is no number, an error for one out of range.
 fn number(word: &str) -> Option<Result<u32, ()>> {
-    let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
-    match digit1::<_, ()>(digits) {
-        Ok(("", _)) => {}
-        _ => return None,
+    let digits = word.strip_prefix('-').or(word.strip_prefix('+')).unwrap_or(word);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
     }
     crate::steps::add(word.len());
-    let in_range = |number: &u32| (1..=i32::MAX as u32).contains(number);
-    let number = word.bytes().all(|b| b.is_ascii_digit()).then(|| word.parse().ok());
-    Some(number.flatten().filter(in_range).ok_or(()))
+    // A sign is no part of the rule, and only what is no digit at all is no number.
+    let number = if digits.len() == word.len() { word.parse().ok() } else { None };
+    Some(number.filter(|number| (1..=i32::MAX as u32).contains(number)).ok_or(()))
 }
 
 /// What is wrong with arguments that do not start with a number.
@@ -135,7 +132,7 @@ fn misplaced(input: &str) -> ErrorKind {
 
 fn argument<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, (&'a str, String)> {
     let input = spaces(input);
-    if input.starts_with([')', ',']) || input.is_empty() {
+    if matches!(input.as_bytes(), [] | [b')' | b',', ..]) {
         return Err(Fault::new(ErrorKind::ArgumentCount, input, shape));
     }
     let (rest, column) = column(input)?;
@@ -236,13 +233,10 @@ pub(crate) fn is_plain(column: &str) -> bool {
 
 /// Whether there is a name before, after and between the dots.
 fn has_names(column: &str) -> bool {
-    let bytes = column.as_bytes();
-    let dotted = holds(column, b'.');
-    !bytes.is_empty()
-        && (!dotted
-            || (bytes[0] != b'.'
-                && bytes[bytes.len() - 1] != b'.'
-                && !bytes.windows(2).any(|pair| pair == b"..")))
+    if !holds(column, b'.') {
+        return !column.is_empty();
+    }
+    column.split('.').all(|name| !name.is_empty())
 }
 
 fn spaces(input: &str) -> &str {

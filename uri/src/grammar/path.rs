@@ -1,21 +1,27 @@
 //! Path segments, and the names and locations they make.
 
-use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use nom::Parser;
 use nom::sequence::preceded;
+use zeroize::Zeroizing;
 
 use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::percent::Decoded;
 use crate::grammar::scheme::Store;
-use crate::grammar::{Hierarchy, holds, percent, till_either, word};
+use crate::grammar::search::holds;
+use crate::grammar::{Hierarchy, percent, till_either, word};
 
 /// `path = *( "/" segment )`
 ///
 /// Checks every segment.
 pub(crate) fn path(path: &str) -> Parsed<'_, ()> {
-    segments(path).try_for_each(|raw| segment(raw).map(drop))
+    if holds(path, b'%') {
+        segments(path).try_for_each(|raw| segment(raw).map(drop))
+    } else {
+        segments(path).try_for_each(undecoded)
+    }
 }
 
 /// What stands after each slash, undecoded.
@@ -33,15 +39,24 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
 /// `segment-char = %x20-22 / %x24 / %x26-2E / %x30-3E / %x40-7E / %xA0-10FFFF`
 ///
 /// Not `.` or `..`, once decoded.
-pub(crate) fn segment(raw: &str) -> Parsed<'_, Cow<'_, str>> {
-    if raw.is_empty() {
-        return Err(Fault::new(ErrorKind::EmptySegment, raw, "a name between slashes"));
-    }
+pub(crate) fn segment(raw: &str) -> Parsed<'_, Decoded<'_>> {
+    undecoded(raw)?;
     let segment = percent::decode(raw)?;
-    if segment == "." || segment == ".." {
-        return Err(Fault::new(ErrorKind::DotSegment, raw, "a name other than `.` and `..`"));
+    if let Decoded::Copied(text) = &segment {
+        undecoded(text).map_err(|fault| fault.moved(raw))?;
     }
     Ok(segment)
+}
+
+/// As [`segment`], of a text in which nothing is encoded.
+fn undecoded(segment: &str) -> Parsed<'_, ()> {
+    match segment.as_bytes() {
+        [] => Err(Fault::new(ErrorKind::EmptySegment, segment, "a name between slashes")),
+        [b'.'] | [b'.', b'.'] => {
+            Err(Fault::new(ErrorKind::DotSegment, segment, "a name other than `.` and `..`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The last two segments, undecoded, and what comes before them.
@@ -64,21 +79,22 @@ pub(crate) fn location<'a>(
     store: Store,
     hierarchy: &Hierarchy<'a>,
     path: &'a str,
-) -> Parsed<'a, Cow<'a, str>> {
+) -> Parsed<'a, Decoded<'a>> {
     let bucket = if store == Store::File { "" } else { hierarchy.authority };
     if bucket == hierarchy.authority
         && !holds(path, b'%')
         && let Some(text) = hierarchy.since_prefix(store.prefix(), path)
     {
-        self::path(path)?;
-        return Ok(Cow::Borrowed(text));
+        segments(path).try_for_each(undecoded)?;
+        return Ok(Decoded::AsWritten(text));
     }
-    let mut location = String::with_capacity(store.prefix().len() + bucket.len() + path.len());
+    let mut location =
+        Zeroizing::new(String::with_capacity(store.prefix().len() + bucket.len() + path.len()));
     location.push_str(store.prefix());
     location.push_str(bucket);
     for raw in segments(path) {
         let segment = segment(raw)?;
-        if let Cow::Owned(text) = &segment
+        if let Decoded::Copied(text) = &segment
             && let Some(at) = text.find('/')
         {
             let at = percent::encoded_offset(raw, at);
@@ -87,7 +103,7 @@ pub(crate) fn location<'a>(
         location.push('/');
         location.push_str(&segment);
     }
-    Ok(Cow::Owned(location))
+    Ok(Decoded::Copied(location))
 }
 
 /// `namespace = level *( "." level )`
@@ -104,13 +120,13 @@ pub(crate) fn namespace(raw: &str) -> Parsed<'_, Vec<String>> {
         if level.is_empty() {
             return Err(Fault::new(ErrorKind::EmptyLevel, level, "a name between dots"));
         }
-        levels.push(segment(level)?.into_owned());
+        levels.push(segment(level)?.into_string());
     }
     Ok(levels)
 }
 
 /// `glue-database = level`
-pub(crate) fn glue_database(raw: &str) -> Parsed<'_, Cow<'_, str>> {
+pub(crate) fn glue_database(raw: &str) -> Parsed<'_, Decoded<'_>> {
     let name = glue_table(raw)?;
     match raw.bytes().position(|b| b == b'.') {
         Some(at) => Err(Fault::new(
@@ -125,9 +141,10 @@ pub(crate) fn glue_database(raw: &str) -> Parsed<'_, Cow<'_, str>> {
 /// `glue-table = segment`
 ///
 /// At most 255 characters, none of them upper case.
-pub(crate) fn glue_table(raw: &str) -> Parsed<'_, Cow<'_, str>> {
-    let name = segment(raw)?;
-    let suspect = name.bytes().fold(false, |found, b| found | b.is_ascii_uppercase() | (b >= 0x80));
+pub(crate) fn glue_table(raw: &str) -> Parsed<'_, Decoded<'_>> {
+    let special = |b: u8| b.is_ascii_uppercase() | (b == b'%') | (b >= 0x80);
+    let suspect = raw.bytes().fold(false, |found, b| found | special(b));
+    let name = if suspect { segment(raw)? } else { undecoded(raw).map(|()| Decoded::AsWritten(raw))? };
     if suspect && let Some(at) = name.find(char::is_uppercase) {
         let at = percent::encoded_offset(raw, at);
         return Err(Fault::new(ErrorKind::UpperCase, &raw[at..], "a lower-case name"));

@@ -1,17 +1,19 @@
 //! Percent-encoding, both ways.
 
-use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
+use core::ops::Deref;
 
 use nom::bytes::complete::{tag, take_while_m_n};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::holds;
+use crate::grammar::search::holds;
 use crate::secret::Secret;
 
 /// `pct-encoded = "%" HEXDIG HEXDIG`
@@ -33,47 +35,69 @@ fn check(raw: &str) -> Parsed<'_, ()> {
     Ok(())
 }
 
-/// Decodes once. A text without `%` is borrowed.
+/// A piece of the text, decoded.
 ///
-/// A control character that comes out is refused.
-#[inline]
-pub(crate) fn decode(raw: &str) -> Parsed<'_, Cow<'_, str>> {
-    if holds(raw, b'%') { decode_encoded(raw).map(Cow::Owned) } else { Ok(Cow::Borrowed(raw)) }
+/// What stands in the wrong place may be a secret: a copy is zeroed unless it is kept.
+pub(crate) enum Decoded<'a> {
+    AsWritten(&'a str),
+    Copied(Zeroizing<String>),
 }
 
-fn decode_encoded(raw: &str) -> Parsed<'_, String> {
-    check(raw)?;
-    let mut bytes = Vec::with_capacity(raw.len());
-    bytes.extend(percent_decode_str(raw));
-    match String::from_utf8(bytes) {
-        Ok(text) => match text.find(char::is_control) {
-            Some(at) => Err(control(&raw[encoded_offset(raw, at)..])),
-            None => Ok(text),
-        },
-        Err(error) => {
-            let at = encoded_offset(raw, error.utf8_error().valid_up_to());
-            Err(Fault::new(ErrorKind::NotUtf8, &raw[at..], UTF8))
+impl Decoded<'_> {
+    /// The text, to keep.
+    pub(crate) fn into_string(self) -> String {
+        match self {
+            Self::AsWritten(text) => text.into(),
+            Self::Copied(mut text) => mem::take(&mut *text),
         }
     }
 }
 
-/// Decodes once, leaving no copy behind.
+impl Deref for Decoded<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::AsWritten(text) => text,
+            Self::Copied(text) => text,
+        }
+    }
+}
+
+/// Decodes once. A text without `%` is not copied.
+///
+/// A control character that comes out is refused.
+#[inline]
+pub(crate) fn decode(raw: &str) -> Parsed<'_, Decoded<'_>> {
+    if holds(raw, b'%') { decode_encoded(raw).map(Decoded::Copied) } else { Ok(Decoded::AsWritten(raw)) }
+}
+
+/// As [`decode`], with any fault but a stray `%` at the start of the text.
 pub(crate) fn decode_secret(raw: &str) -> Parsed<'_, Secret> {
+    match decode(raw) {
+        Ok(text) => Ok(Secret::new(text.into_string())),
+        Err(fault) if fault.kind == ErrorKind::PercentEncoding => Err(fault),
+        Err(fault) => Err(fault.moved(raw)),
+    }
+}
+
+fn decode_encoded(raw: &str) -> Parsed<'_, Zeroizing<String>> {
     check(raw)?;
-    // The buffer is never grown, and kept whole: a copy left in freed memory would not be zeroed.
+    // The buffer is never grown: that would leave a copy behind in freed memory.
     let mut bytes = Vec::with_capacity(raw.len());
     bytes.extend(percent_decode_str(raw));
     match String::from_utf8(bytes) {
         Ok(text) => {
-            let secret = Secret::new(text);
-            if secret.expose().contains(char::is_control) {
-                return Err(control(raw));
+            let text = Zeroizing::new(text);
+            match text.find(char::is_control) {
+                Some(at) => Err(control(&raw[encoded_offset(raw, at)..])),
+                None => Ok(text),
             }
-            Ok(secret)
         }
         Err(error) => {
+            let at = encoded_offset(raw, error.utf8_error().valid_up_to());
             error.into_bytes().zeroize();
-            Err(Fault::new(ErrorKind::NotUtf8, raw, UTF8))
+            Err(Fault::new(ErrorKind::NotUtf8, &raw[at..], UTF8))
         }
     }
 }
@@ -93,7 +117,7 @@ pub(crate) fn encoded_offset(raw: &str, decoded: usize) -> usize {
     at.min(raw.len())
 }
 
-fn control(at: &str) -> Fault<'_> {
+fn control(at: &str) -> Box<Fault<'_>> {
     Fault::new(ErrorKind::ControlCharacter, at, "printable characters")
 }
 

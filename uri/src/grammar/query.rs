@@ -2,12 +2,11 @@
 
 use alloc::format;
 
-use nom::combinator::opt;
-use nom::sequence::preceded;
-use nom::{IResult, Parser};
+use nom::IResult;
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::{Hierarchy, holds_either, percent, till, till_either, word};
+use crate::grammar::search::holds_either;
+use crate::grammar::{Hierarchy, percent, till, till_either};
 use crate::nearest::nearest;
 
 /// A parameter that some form knows.
@@ -178,6 +177,7 @@ impl<'a> Params<'a> {
 }
 
 /// `query = parameter *( "&" parameter )`
+#[inline]
 pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose) -> Parsed<'a, Params<'a>> {
     let mut params = Params { values: [None; COUNT], end: hierarchy.end };
     let mut rest = hierarchy.query;
@@ -211,8 +211,13 @@ pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose)
 /// `value-char = %x20-22 / %x24 / %x27-7E / %xA0-10FFFF`
 ///
 /// The value starts after the first `=` and ends before the next `&`.
+#[inline]
 fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
-    (till_either(b'=', b'&'), opt(preceded(word("="), till(b'&')))).parse(input)
+    let (rest, name) = till_either(b'=', b'&')(input)?;
+    match rest.strip_prefix('=') {
+        Some(rest) => till(b'&')(rest).map(|(rest, value)| (rest, (name, Some(value)))),
+        None => Ok((rest, (name, None))),
+    }
 }
 
 /// The places in an undecoded path or value where something like a parameter begins: the byte of
@@ -250,7 +255,7 @@ pub(crate) fn one_value(value: &str) -> Parsed<'_, ()> {
 
 /// Whether an undecoded name is a parameter's, or near to one.
 pub(crate) fn resembles_known(name: &str) -> bool {
-    let name = percent::decode(name).unwrap_or_default();
+    let Ok(name) = percent::decode(name) else { return false };
     Param::from_name(&name).is_some() || nearest(&name, Param::ALL.iter().map(|p| p.name())).is_some()
 }
 

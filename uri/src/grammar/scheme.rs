@@ -1,5 +1,6 @@
 //! Schemes of destinations and of storage locations.
 
+use alloc::boxed::Box;
 use nom::branch::alt;
 use nom::combinator::value;
 use nom::sequence::{preceded, terminated};
@@ -139,7 +140,7 @@ fn scheme_char(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"+-.".contains(&b)
 }
 
-fn unknown(input: &str) -> Fault<'_> {
+fn unknown(input: &str) -> Box<Fault<'_>> {
     let fault = Fault::new(ErrorKind::UnknownScheme, input, DESTINATIONS);
     let Some(scheme) = any(input) else {
         return fault;

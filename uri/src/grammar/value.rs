@@ -1,23 +1,25 @@
 //! Values of query parameters.
 
-use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use nom::Parser;
+use zeroize::Zeroizing;
 
 use crate::access::AccessDelegation;
 use crate::destination::Mode;
 use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::percent::Decoded;
 use crate::grammar::query::{self, Param, Params};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::{authority, holds, partition, path, percent, till_either, word};
+use crate::grammar::search::holds;
+use crate::grammar::{authority, partition, path, percent};
 use crate::nearest::nearest;
 use crate::partition::PartitionField;
 use crate::secret::{AwsCredentials, ClientCredential, REDACTED, Secret};
 
 /// `region = 1*64( ALPHA / DIGIT / "-" )`
-pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     checked(params, Param::Region, "a region such as us-east-1", |text| {
         text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
     })
@@ -28,17 +30,17 @@ pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>
 /// `account-id = 12DIGIT`
 ///
 /// `account-part = 1*( ALPHA / DIGIT / "-" / "_" / "." )`
-pub(crate) fn account<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+pub(crate) fn account<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     checked(params, Param::Account, ACCOUNT, is_account)
 }
 
 /// Whether `text` is a Glue catalog id.
 pub(crate) fn is_account(text: &str) -> bool {
-    let Some((id, catalog)) = text.split_at_checked(12) else {
+    let Some((id, catalog)) = text.split_at_checked(ACCOUNT_ID) else {
         return false;
     };
     let name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
     };
     is_account_id(id)
         && (catalog.is_empty()
@@ -46,20 +48,25 @@ pub(crate) fn is_account(text: &str) -> bool {
 }
 
 fn is_account_id(text: &str) -> bool {
-    text.len() == 12 && text.bytes().all(|b| b.is_ascii_digit())
+    text.len() == ACCOUNT_ID && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// `role-arn = %s"arn:" 1*( ALPHA / "-" ) %s":iam::" account-id %s":role/" 1*role-char`
 ///
 /// `role-char = ALPHA / DIGIT / "+" / "=" / "," / "." / "@" / "_" / "-" / "/"`
-pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     checked(params, Param::RoleArn, "a role such as arn:aws:iam::123456789012:role/name", |text| {
-        let parts =
-            (word("arn:"), till_either(b':', b':'), word(":iam::"), till_either(b':', b':'), word(":role/"));
-        let Ok((name, (_, partition, _, account, _))) = { parts }.parse(text) else {
+        let parts = || {
+            let (partition, rest) = text.strip_prefix("arn:")?.split_once(':')?;
+            let (account, name) = rest.strip_prefix("iam::")?.split_at_checked(ACCOUNT_ID)?;
+            Some((partition, account, name.strip_prefix(":role/")?))
+        };
+        let Some((partition, account, name)) = parts() else {
             return false;
         };
-        let role_char = |b: u8| b.is_ascii_alphanumeric() || b"+=,.@_-/".contains(&b);
+        let role_char = |b: u8| {
+            b.is_ascii_alphanumeric() || matches!(b, b'+' | b'=' | b',' | b'.' | b'@' | b'_' | b'-' | b'/')
+        };
         text.len() <= 2048
             && !partition.is_empty()
             && partition.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-')
@@ -73,7 +80,7 @@ pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str
 /// `warehouse = location / 1*char`
 ///
 /// A text with `://` is a location and is checked as one; any other is the server's business.
-pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Cow<'a, str>> {
+pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Decoded<'a>> {
     let raw = params.require(Param::Warehouse, "warehouse=, a name or a storage location")?;
     query::one_value(raw)?;
     let text = percent::decode(raw)?;
@@ -106,13 +113,13 @@ pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Cow<'a, str>> {
     if store != Store::File && text.starts_with(store.prefix()) && !text.ends_with('/') {
         return Ok(text);
     }
-    let mut location = String::with_capacity(text.len());
+    let mut location = Zeroizing::new(String::with_capacity(text.len()));
     location.push_str(store.prefix());
     if store != Store::File {
         location.push_str(bucket);
     }
     location.push_str(tail);
-    Ok(Cow::Owned(location))
+    Ok(Decoded::Copied(location))
 }
 
 /// `credential = [ client-id ":" ] client-secret`
@@ -142,13 +149,20 @@ pub(crate) fn token<'a>(params: &Params<'a>) -> Parsed<'a, Option<Secret>> {
 /// `scope = scope-token *( " " scope-token )`
 ///
 /// `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`
-pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
-    params.get(Param::Scope).map_or(Ok(()), query::one_value)?;
-    checked(params, Param::Scope, "OAuth2 scopes, separated by single spaces", |text| {
-        text.split(' ').all(|token| {
-            !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\')
-        })
-    })
+pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
+    let Some(raw) = params.get(Param::Scope) else {
+        return Ok(None);
+    };
+    query::one_value(raw)?;
+    let text = percent::decode(raw)?;
+    let known = text.split(' ').all(|token| {
+        !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\')
+    });
+    if known {
+        return Ok(Some(text));
+    }
+    let expected = "OAuth2 scopes, separated by single spaces";
+    Err(Fault::new(ErrorKind::InvalidValue, raw, expected))
 }
 
 /// `oauth2-server-uri = http "://" http-authority [ "/" *address-char ]`
@@ -156,7 +170,7 @@ pub(crate) fn scope<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>>
 /// `address-char = %x21-22 / %x24-25 / %x27-3A / %x3C-3E / %x41-7E`
 ///
 /// Kept as it is given. Parameters would show a secret among them wherever this is printed.
-pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Cow<'a, str>>> {
+pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     let Some(raw) = params.get(Param::Oauth2ServerUri) else {
         return Ok(None);
     };
@@ -239,8 +253,8 @@ pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionFiel
     };
     query::one_value(raw)?;
     match percent::decode(raw)? {
-        Cow::Borrowed(text) => partition::spec(text),
-        Cow::Owned(text) => partition::spec(&text).map_err(|fault| {
+        Decoded::AsWritten(text) => partition::spec(text),
+        Decoded::Copied(text) => partition::spec(&text).map_err(|fault| {
             let at = percent::encoded_offset(raw, nom::Offset::offset(text.as_str(), fault.at));
             fault.moved(&raw[at..])
         }),
@@ -249,13 +263,15 @@ pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionFiel
 
 /// As [`mode`], if the parameter is given.
 pub(crate) fn mode_or_default<'a>(params: &Params<'a>) -> Parsed<'a, Mode> {
-    match params.get(Param::Mode) {
-        Some(raw) => mode(&percent::decode(raw)?).or_else(|fault| {
+    let Some(raw) = params.get(Param::Mode) else {
+        return Ok(Mode::default());
+    };
+    mode(raw).or_else(|_| {
+        mode(&percent::decode(raw)?).or_else(|fault| {
             query::one_value(raw)?;
             Err(fault.moved(raw))
-        }),
-        None => Ok(Mode::default()),
-    }
+        })
+    })
 }
 
 /// `mode = %s"append" / %s"overwrite"`
@@ -275,20 +291,24 @@ fn secret_value(raw: &str) -> Parsed<'_, Secret> {
     if secret.expose() == REDACTED { Err(redacted(raw)) } else { Ok(secret) }
 }
 
-fn redacted(raw: &str) -> Fault<'_> {
+fn redacted(raw: &str) -> Box<Fault<'_>> {
     let expected = "the secret itself: a redacted form does not hold it";
     Fault::new(ErrorKind::RedactedSecret, raw, expected)
 }
 
+/// A value that `accept` takes, which takes no `%`.
 fn checked<'a>(
     params: &Params<'a>,
     param: Param,
     expected: &'static str,
-    accept: impl FnOnce(&str) -> bool,
-) -> Parsed<'a, Option<Cow<'a, str>>> {
+    accept: impl Fn(&str) -> bool,
+) -> Parsed<'a, Option<Decoded<'a>>> {
     let Some(raw) = params.get(param) else {
         return Ok(None);
     };
+    if accept(raw) {
+        return Ok(Some(Decoded::AsWritten(raw)));
+    }
     let text = percent::decode(raw)?;
     if accept(&text) {
         return Ok(Some(text));
@@ -297,4 +317,5 @@ fn checked<'a>(
     Err(Fault::new(ErrorKind::InvalidValue, raw, expected))
 }
 
+const ACCOUNT_ID: usize = 12;
 const ACCOUNT: &str = "twelve digits, or twelve digits and a catalog: 123456789012:s3tablescatalog/bucket";

@@ -185,8 +185,8 @@ fn parameter(pair: &str, start: usize, cut: bool, hidden: &mut Hidden) {
     let end = start + pair.len();
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     let from = end - value.len();
-    let decoded = percent::decode(name).unwrap_or_default();
-    match Param::from_name(&decoded) {
+    let known = percent::decode(name).ok().and_then(|name| Param::from_name(&name));
+    match known {
         Some(param) if param.is_secret() => hidden.push(from..end),
         Some(param) if param.is_uri() => {
             if cut || !plain_uri(value) {

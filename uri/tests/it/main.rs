@@ -17,3 +17,6 @@ mod rendering;
 mod serde;
 /// Inputs and what they parse to, or how they fail, from `tests/vectors.txt`.
 mod vectors;
+/// What memory holds once a secret is dropped.
+#[cfg(target_os = "linux")]
+mod zeroed;
