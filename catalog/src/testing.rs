@@ -3,6 +3,9 @@
 //! A catalog's own tests implement [`Target`] and call [`contract`]. Each function panics with what it
 //! expected; a difference between catalogs is a method of [`Target`] with a reason, never a skip.
 
+pub mod lab;
+pub mod servers;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -46,20 +46,62 @@ impl Error {
 
     pub(crate) fn from_store(what: &str, object: &str, source: object_store::Error) -> Self {
         use object_store::Error as E;
+        let io = io_error(&source);
+        let text = || without_queries(&source.to_string());
         let (kind, why) = match &source {
+            _ if says(&source, "NoSuchBucket") => (ErrorKind::Location, "there is no such bucket".to_owned()),
             E::NotFound { .. } if what == "read" => (ErrorKind::NotFound, "there is no such file".to_owned()),
-            E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
-                (ErrorKind::Denied, "permission denied".to_owned())
-            }
-            E::NotSupported { source } => (ErrorKind::Unsupported, source.to_string()),
+            E::PermissionDenied { .. } | E::Unauthenticated { .. } => match io {
+                Some(_) => (ErrorKind::Denied, "permission denied".to_owned()),
+                None => (ErrorKind::Denied, format!("permission denied ({})", reason(&source))),
+            },
+            E::NotSupported { source } => (ErrorKind::Unsupported, without_queries(&source.to_string())),
             E::NotImplemented { .. } => (ErrorKind::Unsupported, "the store does not support it".to_owned()),
-            other => match io_error(other) {
+            _ if says(&source, "NotImplemented") => (ErrorKind::Unsupported, text()),
+            _ => match io {
                 Some(io) => (io_kind(io), io.to_string()),
-                None => (ErrorKind::Failed, other.to_string()),
+                None => (ErrorKind::Failed, text()),
             },
         };
-        Self::new(kind, format!("can't {what} {object}: {why}")).with_source(source)
+        let is_local = io.is_some();
+        let error = Self::new(kind, format!("can't {what} {object}: {why}"));
+        // What lies below may hold a signed address; the message is all of it that may be shown.
+        if is_local { error.with_source(source) } else { error }
     }
+}
+
+/// A service's own code for what went wrong, such as `NoSuchBucket`, in the body of its answer.
+fn says(error: &object_store::Error, code: &str) -> bool {
+    error.to_string().contains(&format!("<Code>{code}</Code>"))
+}
+
+/// What a service answered, without the request that led to it.
+fn reason(error: &object_store::Error) -> String {
+    let text = error.to_string();
+    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    match code {
+        Some((code, _)) => code.to_owned(),
+        None => "the credentials are missing, wrong, or may not do this".to_owned(),
+    }
+}
+
+/// A message without what follows the `?` of an address, where a signature may stand.
+pub(crate) fn without_queries(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '>');
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('?') {
+        let (before, query) = rest.split_at(at + 1);
+        let end = query.find(ends).unwrap_or(query.len());
+        shown.push_str(before);
+        if query[..end].contains('=') {
+            shown.push_str("<redacted>");
+        } else {
+            shown.push_str(&query[..end]);
+        }
+        rest = &query[end..];
+    }
+    shown + rest
 }
 
 fn io_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a std::io::Error> {
@@ -96,5 +138,19 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|e| e as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_queries;
+
+    #[test]
+    fn a_signed_address_loses_its_signature() {
+        assert_eq!(
+            without_queries("Error performing GET https://a.blob/c/k?sv=1&sig=hunter2 in 3ms, why? (x?y=z)"),
+            "Error performing GET https://a.blob/c/k?<redacted> in 3ms, why? (x?<redacted>)"
+        );
+        assert_eq!(without_queries("no address"), "no address");
     }
 }

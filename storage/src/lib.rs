@@ -1,6 +1,6 @@
 //! Where a table's files lie, and how they are read and written.
 //!
-//! A [`Location`] is a storage path parsed once: `file:///data/t`, `/data/t`, `memory://lab/t`. A
+//! A [`Location`] is a storage path parsed once: `file:///data/t`, `/data/t`, `s3://lake/t`. A
 //! [`Storage`] is the store behind one location's bucket or disk; it takes the paths that table
 //! metadata holds, in whatever spelling another writer gave them, and answers bytes.
 //!
@@ -26,13 +26,18 @@
 //! It does not retry a conditional put, because a repeated one may meet its own first attempt: the
 //! caller reads back instead. It knows nothing of Iceberg.
 
+mod cloud;
+mod counted;
 mod error;
 mod local;
 mod location;
+mod properties;
 mod storage;
 
+pub use counted::Requests;
 pub use error::{Error, ErrorKind, Result};
 pub use location::{Location, Scheme};
 pub use object_store::ObjectStore;
 pub use object_store::path::Path as ObjectPath;
+pub use properties::StoreProperties;
 pub use storage::{HintState, ListedFile, PutNew, Storage};

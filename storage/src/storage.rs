@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -8,8 +8,10 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
 
+use crate::cloud;
+use crate::counted::{Counted, Counters, Requests};
 use crate::local::LocalDisk;
-use crate::{Error, ErrorKind, Location, Result, Scheme};
+use crate::{Error, ErrorKind, Location, Result, Scheme, StoreProperties};
 
 /// One bucket or disk, addressed by the paths that table metadata holds.
 ///
@@ -19,6 +21,9 @@ pub struct Storage {
     scheme: Scheme,
     bucket: String,
     store: Arc<dyn ObjectStore>,
+    counters: Arc<Counters>,
+    /// Where requests go, if not to the provider itself.
+    endpoint: Option<String>,
 }
 
 /// What became of [`Storage::put_new`].
@@ -32,12 +37,14 @@ pub enum PutNew {
 }
 
 /// A small mutable file as it was read: its bytes, and the entity tag to replace just that state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HintState {
     /// The file's content; `None` when there was no file.
     pub content: Option<Bytes>,
     /// The store's tag for this state, where it has tags.
     pub etag: Option<String>,
+    /// The store's version of the object, where it has versions.
+    pub version: Option<String>,
 }
 
 /// One file of a listing.
@@ -52,34 +59,99 @@ pub struct ListedFile {
 }
 
 impl Storage {
-    /// The store that `location` lies in.
+    /// The store that `location` lies in, reached as the environment says.
     ///
-    /// Stores named `memory://name/…` live as long as the process and are shared by name.
+    /// S3 takes the variables that the AWS tools read: keys, `AWS_REGION`, `AWS_ENDPOINT_URL_S3` and
+    /// `AWS_ENDPOINT_URL`, `AWS_S3_FORCE_PATH_STYLE`, web identity, container and instance metadata.
+    /// Google's and Azure's are those of their own tools. Stores named `memory://name/…` live as long
+    /// as the process and are shared by name.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for a scheme this build has no store for.
+    /// [`ErrorKind::Location`] when the settings don't make a store.
     pub fn open(location: &Location) -> Result<Self> {
-        let store: Arc<dyn ObjectStore> = match location.scheme() {
-            Scheme::File => Arc::new(LocalDisk::new()),
+        Self::open_with(location, &StoreProperties::default())
+    }
+
+    /// As [`open`](Self::open), with properties that win over the environment.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(location: &Location, properties: &StoreProperties) -> Result<Self> {
+        let (store, endpoint): (Arc<dyn ObjectStore>, _) = match location.scheme() {
+            Scheme::File => (Arc::new(LocalDisk::new()), None),
             Scheme::Memory => {
                 let mut stores = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(stores.entry(location.bucket().to_owned()).or_default()) as _
+                (Arc::clone(stores.entry(location.bucket().to_owned()).or_default()) as _, None)
             }
-            Scheme::S3 | Scheme::Gcs | Scheme::Azure => {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    format!(
-                        "{location} needs a cloud store, which this version does not have; use a folder on local disk"
-                    ),
-                ));
-            }
+            Scheme::S3 | Scheme::Gcs | Scheme::Azure => cloud::open(location, properties)?,
         };
-        Ok(Self::with_store(location, store))
+        Ok(Self { endpoint, ..Self::with_store(location, store) })
     }
 
     /// `store` in the place of the one [`open`](Self::open) would make for `location`.
     pub fn with_store(location: &Location, store: Arc<dyn ObjectStore>) -> Self {
-        Self { scheme: location.scheme(), bucket: location.bucket().to_owned(), store }
+        let counters = Arc::<Counters>::default();
+        let remote = !matches!(location.scheme(), Scheme::File | Scheme::Memory);
+        let store = Arc::new(Counted { store, counters: Arc::clone(&counters), remote });
+        let (scheme, bucket) = (location.scheme(), location.bucket().to_owned());
+        Self { scheme, bucket, store, counters, endpoint: None }
+    }
+
+    /// The same store under `wrap`, which sees every request.
+    #[must_use]
+    pub fn wrapped(&self, wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>) -> Self {
+        Self { store: wrap(Arc::clone(&self.store)), ..self.clone() }
+    }
+
+    /// What has been asked of the store so far, by this handle and its clones.
+    pub fn requests(&self) -> Requests {
+        self.counters.now()
+    }
+
+    /// Makes sure that the store heeds the condition by which a commit is won, once for each process
+    /// and bucket: creates `there`, which exists and holds `bytes`, again.
+    ///
+    /// Local disk and memory need no proof.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] when the store takes no heed, by name. Other errors leave the question
+    /// open.
+    pub async fn prove_conditions(&self, there: &Location, bytes: Bytes) -> Result<()> {
+        if self.is_proven() {
+            return Ok(());
+        }
+        let of = self.endpoint.as_deref().unwrap_or("the provider's endpoint");
+        match self.put_new(there, bytes).await {
+            Ok(PutNew::Taken) => {
+                PROVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(self.identity());
+                Ok(())
+            }
+            Ok(PutNew::Created) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "the store of bucket {} at {of} ignores `If-None-Match`: it replaced a file that was to be created only if absent, so two writers would lose each other's commits; use a store with conditional writes",
+                    self.bucket
+                ),
+            )),
+            Err(e) if e.kind() == ErrorKind::Unsupported => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "the store of bucket {} at {of} has no conditional writes, by which a commit is made exclusive ({e}); use a store that has them",
+                    self.bucket
+                ),
+            )),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Whether [`prove_conditions`](Self::prove_conditions) has nothing left to ask.
+    pub fn is_proven(&self) -> bool {
+        matches!(self.scheme, Scheme::File | Scheme::Memory)
+            || PROVEN.lock().unwrap_or_else(PoisonError::into_inner).contains(&self.identity())
+    }
+
+    fn identity(&self) -> Identity {
+        (self.endpoint.clone(), self.bucket.clone())
     }
 
     /// The store underneath, for streams, ranges and uploads.
@@ -138,12 +210,12 @@ impl Storage {
     pub async fn read_state(&self, location: &Location) -> Result<HintState> {
         let read = async {
             let got = self.store.get_opts(location.path(), GetOptions::default()).await?;
-            let etag = got.meta.e_tag.clone();
-            Ok(HintState { content: Some(got.bytes().await?), etag })
+            let (etag, version) = (got.meta.e_tag.clone(), got.meta.version.clone());
+            Ok(HintState { content: Some(got.bytes().await?), etag, version })
         };
         match read.await {
             Ok(state) => Ok(state),
-            Err(object_store::Error::NotFound { .. }) => Ok(HintState { content: None, etag: None }),
+            Err(object_store::Error::NotFound { .. }) => Ok(HintState::default()),
             Err(e) => Err(Error::from_store("read", location.as_str(), e)),
         }
     }
@@ -190,16 +262,21 @@ impl Storage {
             }
             return self.put(location, bytes).await.map(|()| true);
         }
-        let mode = match (&state.content, &state.etag) {
-            (None, _) => PutMode::Create,
-            (Some(_), etag) => PutMode::Update(UpdateVersion { e_tag: etag.clone(), version: None }),
+        let mode = match &state.content {
+            None => PutMode::Create,
+            Some(_) => {
+                PutMode::Update(UpdateVersion { e_tag: state.etag.clone(), version: state.version.clone() })
+            }
         };
         let options = PutOptions { mode, ..Default::default() };
         match self.store.put_opts(location.path(), PutPayload::from_bytes(bytes), options).await {
             Ok(_) => Ok(true),
-            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
-                Ok(false)
-            }
+            // A file that is gone is not in the state read: some stores say so, others that it differs.
+            Err(
+                object_store::Error::AlreadyExists { .. }
+                | object_store::Error::Precondition { .. }
+                | object_store::Error::NotFound { .. },
+            ) => Ok(false),
             Err(e) => Err(Error::from_store("replace", location.as_str(), e)),
         }
     }
@@ -274,4 +351,9 @@ impl fmt::Debug for Storage {
     }
 }
 
+/// The endpoint, where it is not the provider's own, and the bucket.
+type Identity = (Option<String>, String);
+
+/// The stores that were seen to heed conditions.
+static PROVEN: LazyLock<Mutex<HashSet<Identity>>> = LazyLock::new(Mutex::default);
 static MEMORY: LazyLock<Mutex<HashMap<String, Arc<InMemory>>>> = LazyLock::new(Mutex::default);

@@ -6,6 +6,7 @@ use calve_catalog::{
 };
 use calve_storage::{HintState, Location, PutNew, Storage};
 use iceberg::spec::TableMetadataRef;
+use uuid::Uuid;
 
 use crate::hint::Hint;
 use crate::layout::{Layout, Spelling, Version};
@@ -65,6 +66,7 @@ impl Attempt {
     /// # Errors
     /// Only before the deciding put, or when the store definitely refused it.
     pub(crate) async fn publish(self) -> Result<CommitOutcome<LoadedTable>> {
+        self.prove().await?;
         let hint = self.storage.read_state(&self.layout.hint()).await?;
         let hinted = Hint::parse(hint.content.as_deref()).version();
         if let Some(hinted) = hinted
@@ -87,6 +89,26 @@ impl Attempt {
             )));
         }
         self.run(hint).await
+    }
+
+    /// Makes sure, once, that the store heeds the condition everything else stands on: by the manifest
+    /// list that this commit has just made, or by a file made for it.
+    async fn prove(&self) -> Result<()> {
+        if self.storage.is_proven() {
+            return Ok(());
+        }
+        let snapshot = self.snapshot_ids.last().and_then(|id| self.metadata.snapshot_by_id(*id));
+        if let Some(snapshot) = snapshot {
+            let list = snapshot.manifest_list();
+            let bytes = self.storage.read(list).await?;
+            return Ok(self.storage.prove_conditions(&list.parse()?, bytes).await?);
+        }
+        let probe = self.layout.file(&format!("{}.probe", Uuid::new_v4()));
+        let _ = self.storage.put_new(&probe, Bytes::new()).await?;
+        let proven = self.storage.prove_conditions(&probe, Bytes::new()).await;
+        // Needless from here on; where it may not be deleted it stays, and nothing reads it.
+        let _ = self.storage.delete(probe.as_str()).await;
+        Ok(proven?)
     }
 
     /// The rest of the protocol in a task of its own, so that nothing the caller does cuts it in half.
@@ -242,7 +264,8 @@ impl Attempt {
             }
             Ok(()) => match self.move_hint(hint).await {
                 Ok(Moved::ToOurs) => {
-                    left = HintState { content: Some(self.next().to_string().into()), etag: None };
+                    left =
+                        HintState { content: Some(self.next().to_string().into()), ..HintState::default() };
                 }
                 Ok(Moved::Past) => passed = true,
                 Err(e) => warnings.push(Warning::HintNotMoved { reason: e.to_string() }),

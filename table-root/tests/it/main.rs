@@ -7,10 +7,16 @@ mod contract;
 mod crashes;
 /// Folders as other writers leave them.
 mod foreign;
+/// Every call failing in every way.
+mod lab;
 /// What lies in `metadata/` after a commit.
 mod layout;
+/// Writers in processes of their own.
+mod processes;
 /// Many writers on one root.
 mod races;
+/// Real servers that speak S3.
+mod stores;
 
 use calve_catalog::testing::{append, committed, create, snapshot};
 use calve_catalog::{LoadedTable, TableCatalog};

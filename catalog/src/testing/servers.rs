@@ -1,0 +1,193 @@
+//! Real servers for tests, each started by the test that needs it, on loopback and a port of its own,
+//! and ended with it.
+//!
+//! `interop/install` puts them into a folder that `CALVE_SERVERS` names; `scripts/test` sets it.
+
+use std::env;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use calve_storage::{Location, Storage, StoreProperties};
+use uuid::Uuid;
+
+/// A store that speaks S3, and how it treats conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum S3Server {
+    /// Heeds `If-None-Match` and `If-Match`.
+    SeaweedFs,
+    /// Heeds both; also Glue and STS.
+    Ministack,
+    /// Heeds both; also Glue and STS.
+    Moto,
+    /// Heeds `If-None-Match` and ignores `If-Match`.
+    LocalBucket,
+    /// Ignores both.
+    S3rver,
+}
+
+/// A running server; dropping it ends it.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    endpoint: String,
+    properties: StoreProperties,
+    folder: PathBuf,
+}
+
+impl S3Server {
+    /// Starts it with a bucket `lake`.
+    ///
+    /// # Panics
+    /// When it is not installed or does not answer within a minute.
+    pub async fn start(self) -> Server {
+        let folder = env::temp_dir().join(format!("calve-server-{}", Uuid::new_v4().simple()));
+        std::fs::create_dir_all(&folder).expect("a folder for the server");
+        let port = free_port();
+        let (mut command, keys) = self.command(&folder, port);
+        command.current_dir(&folder).stdin(Stdio::null());
+        let log = folder.join("log");
+        let output = || File::options().create(true).append(true).open(&log).expect("a log");
+        let child = command.stdout(output()).stderr(output()).spawn();
+        let child = child.unwrap_or_else(|e| panic!("{self:?} does not start: {e}; run interop/install"));
+        let endpoint = format!("http://127.0.0.1:{port}");
+        let properties = [
+            ("s3.endpoint", endpoint.as_str()),
+            ("s3.region", "us-east-1"),
+            ("s3.access-key-id", keys.0),
+            ("s3.secret-access-key", keys.1),
+        ];
+        let properties = properties.into_iter().collect();
+        let mut server = Server { child, endpoint, properties, folder };
+        server.wait(self, port).await;
+        server
+    }
+
+    fn command(self, folder: &Path, port: u16) -> (Command, (&'static str, &'static str)) {
+        let data = folder.join("data");
+        std::fs::create_dir_all(&data).expect("a data folder");
+        let installed = env::var("CALVE_SERVERS").expect("CALVE_SERVERS, the folder interop/install prints");
+        let program = |name: &str| Command::new(Path::new(&installed).join("bin").join(name));
+        let port_text = port.to_string();
+        let mut keys = ("test", "test");
+        let command = match self {
+            Self::SeaweedFs => {
+                keys = ("admin", "secretsecret");
+                let mut weed = program("weed");
+                weed.env("AWS_ACCESS_KEY_ID", keys.0).env("AWS_SECRET_ACCESS_KEY", keys.1);
+                weed.args(["mini", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-admin.ui=false"]);
+                weed.args(["-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-bucket=lake"]);
+                weed.args(["-volume.max=20", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]);
+                weed.arg(format!("-dir={}", data.display())).arg(format!("-s3.port={port}"));
+                for part in ["master", "volume", "filer"] {
+                    weed.arg(format!("-{part}.port={}", free_port()));
+                    weed.arg(format!("-{part}.port.grpc={}", free_port()));
+                }
+                weed.arg(format!("-s3.port.grpc={}", free_port()));
+                weed
+            }
+            Self::Ministack => {
+                let mut ministack = program("ministack");
+                ministack.env("BIND_HOST", "127.0.0.1").env("MINISTACK_HOST", "127.0.0.1");
+                ministack.env("GATEWAY_PORT", &port_text).env("S3_DATA_DIR", &data);
+                ministack.env("IOT_MTLS_ENABLED", "0").env("SFTP_ENABLED", "0");
+                ministack
+            }
+            Self::Moto => {
+                let mut moto = program("moto_server");
+                moto.args(["-H", "127.0.0.1", "-p", &port_text]);
+                moto
+            }
+            Self::LocalBucket => {
+                let mut localbucket = program("localbucket");
+                localbucket.args(["--host", "127.0.0.1", "--port", &port_text]).arg(&data);
+                localbucket
+            }
+            Self::S3rver => {
+                keys = ("S3RVER", "S3RVER");
+                let mut s3rver = program("node");
+                s3rver.arg(Path::new(&installed).join("npm/node_modules/s3rver/bin/s3rver.js"));
+                s3rver.args(["-a", "127.0.0.1", "-p", &port_text, "--configure-bucket", "lake", "-d"]);
+                s3rver.arg(&data);
+                s3rver
+            }
+        };
+        (command, keys)
+    }
+}
+
+impl Server {
+    /// The address it answers on.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// What a store needs to be reached through it.
+    pub fn properties(&self) -> &StoreProperties {
+        &self.properties
+    }
+
+    /// A root that is not there yet, in the bucket `lake`.
+    pub fn root(&self) -> Location {
+        format!("s3://lake/{}/a b/täble 100%", Uuid::new_v4()).parse().expect("a location")
+    }
+
+    /// The store of `location` on this server.
+    pub fn storage(&self, location: &Location) -> Storage {
+        Storage::open_with(location, &self.properties).expect("a store")
+    }
+
+    async fn wait(&mut self, of: S3Server, port: u16) {
+        let patience = Instant::now() + Duration::from_secs(60);
+        let root: Location = "s3://lake/x".parse().expect("a location");
+        loop {
+            if let Some(status) = self.child.try_wait().expect("its status") {
+                panic!("{of:?} ended with {status}: {}", self.log());
+            }
+            // Where the bucket is there already, creating it again is refused or harmless.
+            if put(port, "/lake").is_some_and(|status| status < 500)
+                && self.storage(&root).list(&root).await.is_ok()
+            {
+                return;
+            }
+            assert!(Instant::now() < patience, "{of:?} does not answer: {}", self.log());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A port that nobody listens on; gRPC ports are kept below what the system gives out.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    listener.local_addr().expect("its address").port()
+}
+
+/// The status of an unsigned, empty `PUT`; `None` while nobody answers.
+fn put(port: u16, path: &str) -> Option<u16> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    write!(
+        stream,
+        "PUT {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    .ok()?;
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).ok()?;
+    std::str::from_utf8(&answer[9..]).ok()?.parse().ok()
+}
