@@ -16,7 +16,7 @@ pub(crate) type Connected = (Arc<dyn TableCatalog>, TableIdent);
 /// The catalog that a destination names.
 pub(crate) fn destination(destination: &Destination) -> Result<Connected> {
     match destination {
-        Destination::Root(root) => table_root(&root.location().parse()?),
+        Destination::Root(root) => table_root(&root.location().parse()?, &StorageOptions::default()),
         Destination::Glue(glue) => Err(glue_not_served(glue)),
         Destination::Rest(rest) => Err(rest_not_served(rest)),
     }
@@ -25,11 +25,11 @@ pub(crate) fn destination(destination: &Destination) -> Result<Connected> {
 /// The table that a scan names.
 pub(crate) async fn load(table: &TableRef, options: &StorageOptions) -> Result<LoadedTable> {
     let (catalog, ident) = match table {
-        TableRef::Root { location } => table_root(&location.parse()?)?,
+        TableRef::Root { location } => table_root(&location.parse()?, options)?,
         TableRef::Destination(named) => destination(named)?,
         TableRef::Metadata { location } => {
             let location: Location = location.parse()?;
-            let storage = Storage::open(&location)?;
+            let storage = Storage::open_with(&location, &options.store_properties())?;
             return Ok(load_static(&location, storage).await?);
         }
         TableRef::Name { namespace, table } => named(namespace, table, options)?,
@@ -38,8 +38,9 @@ pub(crate) async fn load(table: &TableRef, options: &StorageOptions) -> Result<L
     Ok(catalog.load(&ident).await?)
 }
 
-fn table_root(location: &Location) -> Result<Connected> {
-    let catalog = TableRootCatalog::at(location.clone(), Storage::open(location)?)?;
+fn table_root(location: &Location, options: &StorageOptions) -> Result<Connected> {
+    let storage = Storage::open_with(location, &options.store_properties())?;
+    let catalog = TableRootCatalog::at(location.clone(), storage)?;
     let ident = catalog.ident().clone();
     Ok((Arc::new(catalog), ident))
 }
@@ -57,7 +58,7 @@ fn named(namespace: &[String], table: &str, options: &StorageOptions) -> Result<
                 )));
             };
             let below = namespace.iter().map(String::as_str).chain([table]).collect::<Vec<_>>().join("/");
-            table_root(&warehouse.parse::<Location>()?.join(&below)?)
+            table_root(&warehouse.parse::<Location>()?.join(&below)?, options)
         }
         CatalogKind::Glue => Err(not_served(&name, "AWS Glue")),
         CatalogKind::Rest => Err(not_served(&name, "a REST catalog")),

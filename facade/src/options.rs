@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use calve_storage::StoreProperties;
+
 use crate::{Error, Result};
 
 /// Which catalog a scanned table's name is looked up in, and how.
@@ -78,6 +80,20 @@ impl StorageOptions {
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
+    }
+
+    /// What of these tells how the table's files are reached; `s3.*` wins over the catalog's own keys.
+    pub(crate) fn store_properties(&self) -> StoreProperties {
+        let catalogs = [
+            ("region_name", "s3.region"),
+            ("aws_access_key_id", "s3.access-key-id"),
+            ("aws_secret_access_key", "s3.secret-access-key"),
+            ("aws_session_token", "s3.session-token"),
+        ];
+        let catalogs = catalogs.into_iter().filter_map(|(key, property)| Some((property, self.get(key)?)));
+        let store = |key: &str| ["s3.", "gcs.", "adls."].iter().any(|family| key.starts_with(family));
+        let stores = self.0.iter().filter(|(key, _)| store(key));
+        catalogs.chain(stores.map(|(key, value)| (key.as_str(), value.as_str()))).collect()
     }
 
     /// Whether nothing is set.
@@ -205,6 +221,23 @@ mod tests {
         assert!(!text.contains("hunter2"), "{text}");
         assert!(text.contains("https://catalog"), "{text}");
         assert_eq!(options.catalog().unwrap(), CatalogKind::Rest);
+    }
+
+    #[test]
+    fn a_stores_own_keys_win_over_the_catalogs() {
+        let options = StorageOptions::from_pairs([
+            ("region_name", "eu-west-1"),
+            ("s3.region", "eu-west-2"),
+            ("aws_access_key_id", "id"),
+            ("gcs.oauth2.token", "token"),
+            ("warehouse", "s3://lake"),
+        ])
+        .unwrap();
+        let properties = options.store_properties();
+        assert_eq!(properties.get("s3.region"), Some("eu-west-2"));
+        assert_eq!(properties.get("s3.access-key-id"), Some("id"));
+        assert_eq!(properties.get("gcs.oauth2.token"), Some("token"));
+        assert_eq!(properties.get("warehouse"), None);
     }
 
     #[test]

@@ -154,8 +154,7 @@ fn catalogs_this_version_does_not_reach_say_so_and_leak_nothing() {
     let lake = Lake::new();
     let glue = "iceberg+glue+s3://lake/wh/air/flights?region=us-east-1&aws_access_key_id=AKIAHUNTER2&aws_secret_access_key=hunter2";
     let rest = "iceberg+rest+https://catalog.example/air/flights?warehouse=w&token=hunter2";
-    let s3 = "iceberg+file+s3://lake/air/flights";
-    for uri in [glue, rest, s3] {
+    for uri in [glue, rest] {
         refused(&lake, &["write", uri, "data/flights.parquet"], 2, &["local"]);
         let output = calve(&["write", uri, "data/flights.parquet"]);
         let told = String::from_utf8_lossy(&output.stderr).to_lowercase();

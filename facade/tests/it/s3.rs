@@ -1,0 +1,107 @@
+//! The main job on a bucket: no catalog service, no local disk.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use calve_catalog::testing::servers::{S3Server, Server};
+
+use crate::workspace;
+
+/// The command, with the store reached as the AWS tools are told to.
+fn calve(server: &Server, arguments: &[&str]) -> Output {
+    let get = |key| server.properties().get(key).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_calve"));
+    command.current_dir(workspace()).args(arguments);
+    command.env("AWS_ENDPOINT_URL_S3", get("s3.endpoint")).env("AWS_REGION", get("s3.region"));
+    command.env("AWS_ACCESS_KEY_ID", get("s3.access-key-id"));
+    command.env("AWS_SECRET_ACCESS_KEY", get("s3.secret-access-key"));
+    command.output().unwrap()
+}
+
+fn run(server: &Server, arguments: &[&str]) -> String {
+    let output = calve(server, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Rows and current snapshot as PyIceberg sees them, opening the table by its root.
+fn pyiceberg(server: &Server, root: &str) -> String {
+    const READ: &str = "\
+import sys
+from pyiceberg.table import StaticTable
+root, endpoint, key, secret = sys.argv[1:]
+table = StaticTable.from_metadata(root, {'s3.endpoint': endpoint, 's3.access-key-id': key,
+    's3.secret-access-key': secret, 's3.region': 'us-east-1'})
+print(table.scan().to_arrow().num_rows, len(table.history()))
+";
+    let get = |key| server.properties().get(key).unwrap();
+    let servers = std::env::var("CALVE_SERVERS").unwrap();
+    let python = Path::new(&servers).parent().unwrap().join("base/bin/python");
+    let mut command = Command::new(python);
+    command.args(["-c", READ, root, get("s3.endpoint"), get("s3.access-key-id")]);
+    let output = command.arg(get("s3.secret-access-key")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn a_table_in_a_bucket_is_written_twice_scanned_and_read_by_others() {
+    for server in [S3Server::SeaweedFs, S3Server::Ministack, S3Server::Moto] {
+        let server = server.start().await;
+        let destination = "iceberg+file+s3://lake/air/flights?partition=month(time_hour),origin";
+        let first = run(&server, &["write", destination, "data/flights.parquet"]);
+        assert!(first.contains("created") && first.contains("22452 rows"), "{first}");
+        run(&server, &["write", destination, "data/flights.parquet"]);
+        let root = "s3://lake/air/flights";
+        let rows =
+            run(&server, &["scan", root, "--select", "origin", "--where", "dep_delay > 120", "--json"]);
+        let local = calve_local_count();
+        assert_eq!(rows.lines().count(), 2 * local, "twice what one file holds");
+        let explained = run(&server, &["explain", root, "--where", "time_hour < '2013-02-01'"]);
+        assert!(explained.contains("files: 6 of 76 kept"), "{explained}");
+        let inspected = run(&server, &["inspect", root]);
+        assert!(inspected.contains("2 snapshots"), "{inspected}");
+        assert_eq!(pyiceberg(&server, root), "44904 2");
+
+        // The same by options, without the environment.
+        let option = |key: &str| format!("{key}={}", server.properties().get(key).unwrap());
+        let keys = ["s3.endpoint", "s3.region", "s3.access-key-id", "s3.secret-access-key"].map(option);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_calve"));
+        command.args(["scan", root, "--select", "origin", "--limit", "3", "--json"]);
+        keys.iter().for_each(|option| {
+            command.args(["-o", option]);
+        });
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3);
+    }
+}
+
+/// Rows of the sample file that are more than two hours late.
+fn calve_local_count() -> usize {
+    let lake = crate::Lake::new();
+    crate::run(&["write", &lake.destination(""), "data/flights.parquet"]);
+    let rows =
+        crate::run(&["scan", &lake.root(), "--select", "origin", "--where", "dep_delay > 120", "--json"]);
+    rows.lines().count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn a_bucket_that_is_not_there_and_keys_that_are_wrong_are_told_apart() {
+    let server = S3Server::SeaweedFs.start().await;
+    let missing = calve(&server, &["write", "iceberg+file+s3://no-such-bucket/t", "data/flights.parquet"]);
+    let told = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(!missing.status.success() && told.contains("no such bucket"), "{told}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_calve"));
+    command.args(["scan", "s3://lake/t", "-o", "s3.secret-access-key=hunter2", "-o", "s3.region=us-east-1"]);
+    command
+        .arg("-o")
+        .arg(format!("s3.endpoint={}", server.endpoint()))
+        .args(["-o", "s3.access-key-id=admin"]);
+    let wrong = command.output().unwrap();
+    let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && told.contains("permission denied"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+}
