@@ -55,7 +55,7 @@ impl TableRootCatalog {
         self.layout.root()
     }
 
-    fn check(&self, table: &TableIdent) -> Result<()> {
+    fn owns(&self, table: &TableIdent) -> Result<()> {
         if *table == self.ident {
             return Ok(());
         }
@@ -65,12 +65,47 @@ impl TableRootCatalog {
         ))
     }
 
-    async fn publish(&self, attempt: Attempt) -> Result<CommitOutcome<LoadedTable>> {
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Commits `change` on `base` whatever [`may_commit`](Self::may_commit) says of it.
+    pub(crate) async fn commit_on(
+        &self,
+        base: &Opened,
+        change: &TableChange,
+    ) -> Result<CommitOutcome<LoadedTable>> {
+        self.commit_from(base, change, base.file.as_str()).await
+    }
+
+    /// `logged` is the name by which the log will know `base`.
+    async fn commit_from(
+        &self,
+        base: &Opened,
+        change: &TableChange,
+        logged: &str,
+    ) -> Result<CommitOutcome<LoadedTable>> {
+        let applied = change.apply(&base.metadata, Some(logged))?;
+        let attempt = Attempt {
+            storage: self.storage.clone(),
+            layout: self.layout.clone(),
+            ident: self.ident.clone(),
+            base: Some(base.clone()),
+            hint_at_load: base.hint.clone(),
+            bytes: serialise(&applied.metadata)?,
+            metadata: Arc::new(applied.metadata),
+            snapshot_ids: change.snapshot_ids(),
+            expired: applied.expired,
+        };
         attempt.publish().await
     }
 
     /// Refuses a base that a catalog may own, or whose root was moved.
-    fn may_commit(&self, base: &Opened) -> Result<()> {
+    async fn may_commit(&self, base: &Opened) -> Result<()> {
         let hinted = Hint::parse(base.hint.content.as_deref()) != Hint::Nothing;
         let ours = is_table_root(&base.metadata) && base.spelling == Spelling::Plain;
         if !hinted && !ours {
@@ -89,7 +124,7 @@ impl TableRootCatalog {
             ));
         }
         let recorded = base.metadata.location();
-        if !recorded.parse::<Location>().is_ok_and(|l| l.same_place(self.layout.root())) {
+        if !self.is_here(base).await {
             return Err(Error::new(
                 ErrorKind::Input,
                 format!(
@@ -105,7 +140,7 @@ impl TableRootCatalog {
 #[async_trait]
 impl TableCatalog for TableRootCatalog {
     async fn load(&self, table: &TableIdent) -> Result<LoadedTable> {
-        self.check(table)?;
+        self.owns(table)?;
         match open(&self.storage, &self.layout).await? {
             Some(opened) => Ok(loaded(self.ident.clone(), self.storage.clone(), &self.layout, opened)),
             None => Err(Error::new(
@@ -119,15 +154,13 @@ impl TableCatalog for TableRootCatalog {
     }
 
     async fn check_commit(&self, base: &LoadedTable) -> Result<()> {
-        self.check(&base.ident)?;
-        base.token
-            .record::<Opened>()
-            .ok_or_else(|| foreign(&base.ident))
-            .and_then(|base| self.may_commit(base))
+        self.owns(&base.ident)?;
+        let opened = base.token.record::<Opened>().ok_or_else(|| foreign(&base.ident))?;
+        self.may_commit(opened).await
     }
 
     async fn stage(&self, table: &TableIdent, mut new: NewTable) -> Result<StagedTable> {
-        self.check(table)?;
+        self.owns(table)?;
         let root = self.layout.root();
         if let Some(location) = &new.location
             && location.parse::<Location>()? != *root
@@ -160,10 +193,10 @@ impl TableCatalog for TableRootCatalog {
     }
 
     async fn create(&self, staged: &StagedTable, change: TableChange) -> Result<CommitOutcome<LoadedTable>> {
-        self.check(&staged.ident)?;
+        self.owns(&staged.ident)?;
         let Some(token) = staged.token.record::<Staged>() else { return Err(foreign(&staged.ident)) };
         let metadata = change.apply(&staged.metadata, None)?.metadata;
-        self.publish(Attempt {
+        let attempt = Attempt {
             storage: self.storage.clone(),
             layout: self.layout.clone(),
             ident: self.ident.clone(),
@@ -172,26 +205,16 @@ impl TableCatalog for TableRootCatalog {
             bytes: serialise(&metadata)?,
             metadata: Arc::new(metadata),
             snapshot_ids: change.snapshot_ids(),
-        })
-        .await
+            expired: Vec::new(),
+        };
+        attempt.publish().await
     }
 
     async fn commit(&self, base: &LoadedTable, change: TableChange) -> Result<CommitOutcome<LoadedTable>> {
-        self.check(&base.ident)?;
+        self.owns(&base.ident)?;
         let Some(opened) = base.token.record::<Opened>() else { return Err(foreign(&base.ident)) };
-        self.may_commit(opened)?;
-        let metadata = change.apply(&base.metadata, Some(&base.metadata_location))?.metadata;
-        self.publish(Attempt {
-            storage: self.storage.clone(),
-            layout: self.layout.clone(),
-            ident: self.ident.clone(),
-            base: Some(opened.clone()),
-            hint_at_load: opened.hint.clone(),
-            bytes: serialise(&metadata)?,
-            metadata: Arc::new(metadata),
-            snapshot_ids: change.snapshot_ids(),
-        })
-        .await
+        self.may_commit(opened).await?;
+        self.commit_from(opened, &change, &base.metadata_location).await
     }
 
     async fn resolve(&self, pending: Pending) -> Result<CommitOutcome<LoadedTable>> {

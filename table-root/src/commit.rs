@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::hint::Hint;
 use crate::layout::{Layout, Spelling, Version};
 use crate::open::{Opened, is_table_root, open, taken_versions};
+use crate::retire::retire;
 
 /// How often the deciding put is sent when it verifiably did not land.
 const SENDS: u32 = 4;
@@ -32,6 +33,8 @@ pub(crate) struct Attempt {
     pub(crate) metadata: TableMetadataRef,
     pub(crate) bytes: Bytes,
     pub(crate) snapshot_ids: Vec<i64>,
+    /// Metadata files that this version's log no longer names.
+    pub(crate) expired: Vec<String>,
 }
 
 /// What the name of the next version turned out to hold.
@@ -264,6 +267,8 @@ impl Attempt {
             }
             Ok(()) => match self.move_hint(hint).await {
                 Ok(Moved::ToOurs) => {
+                    // The hint has passed what is given up.
+                    retire(&self.storage, &self.layout, &self.metadata, self.next(), &self.expired).await;
                     left =
                         HintState { content: Some(self.next().to_string().into()), ..HintState::default() };
                 }

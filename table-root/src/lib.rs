@@ -28,13 +28,18 @@
 //! bound and look ahead. A `vN` name is never freed once taken.
 //!
 //! # What it does not do
-//! It retries no conflict, deletes no file, and takes over no table that a catalog may own. Writers
+//! It retries no conflict, and takes over no table that a catalog may own unless it is
+//! [told to](TableRootCatalog::adopt). It deletes no file but old copies of the metadata, where the
+//! table asks for it (`write.metadata.delete-after-commit.enabled`). Writers
 //! that only move the hint do not contend for the name: stop them before calve writes.
 
 mod catalog;
 mod commit;
+mod health;
 mod hint;
 mod layout;
 mod open;
+mod retire;
 
 pub use catalog::{TableRootCatalog, load_static};
+pub use health::Finding;

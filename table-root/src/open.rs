@@ -227,11 +227,11 @@ fn unpack(file: &Location, bytes: Bytes) -> Result<Bytes> {
     Ok(unpacked.into())
 }
 
-fn writes_gzip(metadata: &TableMetadata) -> bool {
-    metadata
-        .properties()
-        .get("write.metadata.compression-codec")
-        .is_some_and(|codec| codec.eq_ignore_ascii_case("gzip"))
+/// How a table wants its metadata packed.
+pub(crate) const METADATA_CODEC: &str = "write.metadata.compression-codec";
+
+pub(crate) fn writes_gzip(metadata: &TableMetadata) -> bool {
+    metadata.properties().get(METADATA_CODEC).is_some_and(|codec| codec.eq_ignore_ascii_case("gzip"))
 }
 
 /// Whether this layout made the table.

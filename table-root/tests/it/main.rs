@@ -7,6 +7,8 @@ mod contract;
 mod crashes;
 /// Folders as other writers leave them.
 mod foreign;
+/// What is wrong with a root, mending it, and old metadata that is given up.
+mod health;
 /// Every call failing in every way.
 mod lab;
 /// What lies in `metadata/` after a commit.
