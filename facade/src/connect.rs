@@ -38,30 +38,66 @@ pub(crate) async fn load(table: &TableRef, options: &StorageOptions) -> Result<L
     Ok(catalog.load(&ident).await?)
 }
 
-fn table_root(location: &Location, options: &StorageOptions) -> Result<Connected> {
+/// The table root that a name means.
+pub(crate) fn root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
+    match table {
+        TableRef::Root { location } => root_at(&location.parse()?, options),
+        TableRef::Destination(Destination::Root(root)) => root_at(&root.location().parse()?, options),
+        TableRef::Name { namespace, table } => match located(namespace, table, options)? {
+            Ok(location) => root_at(&location, options),
+            Err(catalog) => Err(no_root(table, catalog)),
+        },
+        TableRef::Metadata { location } => Err(no_root(location, "one metadata file")),
+        TableRef::Glue { table, .. } => Err(no_root(table, "AWS Glue")),
+        TableRef::Destination(Destination::Glue(glue)) => Err(no_root(glue.table(), "AWS Glue")),
+        TableRef::Destination(Destination::Rest(rest)) => Err(no_root(rest.table(), "a REST catalog")),
+    }
+}
+
+fn no_root(table: &str, catalog: &str) -> Error {
+    Error::input(format!("{table} is in {catalog}, and no table root; name a folder or a location"))
+}
+
+fn root_at(location: &Location, options: &StorageOptions) -> Result<TableRootCatalog> {
     let storage = Storage::open_with(location, &options.store_properties())?;
-    let catalog = TableRootCatalog::at(location.clone(), storage)?;
+    Ok(TableRootCatalog::at(location.clone(), storage)?)
+}
+
+fn table_root(location: &Location, options: &StorageOptions) -> Result<Connected> {
+    let catalog = root_at(location, options)?;
     let ident = catalog.ident().clone();
     Ok((Arc::new(catalog), ident))
 }
 
 fn named(namespace: &[String], table: &str, options: &StorageOptions) -> Result<Connected> {
+    match located(namespace, table, options)? {
+        Ok(location) => table_root(&location, options),
+        Err(catalog) => Err(not_served(&format!("{}.{table}", namespace.join(".")), catalog)),
+    }
+}
+
+/// Where a named table lies below the warehouse, or which catalog would know.
+fn located(
+    namespace: &[String],
+    table: &str,
+    options: &StorageOptions,
+) -> Result<std::result::Result<Location, &'static str>> {
     let ambient = StorageOptions::from_environment()?;
     let options = if options.is_empty() { &ambient } else { options };
-    let name = format!("{}.{table}", namespace.join("."));
     match options.catalog()? {
         CatalogKind::File => {
             let Some(warehouse) = options.get("warehouse") else {
                 return Err(Error::input(format!(
-                    "`{name}` is a name in a catalog, and none is given: set the storage option `warehouse` (or `catalog` and its options), or name the table by its root, such as /data/lake/{}/{table}",
+                    "`{}.{table}` is a name in a catalog, and none is given: set the storage option `warehouse` (or `catalog` and its options), or name the table by its root, such as /data/lake/{}/{table}",
+                    namespace.join("."),
                     namespace.join("/")
                 )));
             };
             let below = namespace.iter().map(String::as_str).chain([table]).collect::<Vec<_>>().join("/");
-            table_root(&warehouse.parse::<Location>()?.join(&below)?, options)
+            Ok(Ok(warehouse.parse::<Location>()?.join(&below)?))
         }
-        CatalogKind::Glue => Err(not_served(&name, "AWS Glue")),
-        CatalogKind::Rest => Err(not_served(&name, "a REST catalog")),
+        CatalogKind::Glue => Ok(Err("AWS Glue")),
+        CatalogKind::Rest => Ok(Err("a REST catalog")),
     }
 }
 

@@ -30,8 +30,8 @@
 //!
 //! # What it does not do
 //! No SQL beyond filters, no compaction, no snapshot expiry, and no change of a table's schema by a
-//! write. This version reaches tables on local disk; it parses and checks Glue and REST destinations
-//! and does not reach them yet. Tables with row-level deletes are refused and not read wrongly.
+//! write. This version reaches table roots, on local disk and in buckets; it parses and checks Glue and
+//! REST destinations and does not reach them yet. Tables with row-level deletes are refused and not read wrongly.
 //!
 //! # Features
 //! - `cli`: the `calve` command.
@@ -45,8 +45,9 @@ mod options;
 mod scan;
 mod write;
 
-pub use calve_catalog::{LoadedTable, Warning};
+pub use calve_catalog::{CommitOutcome, LoadedTable, TableCatalog, Warning};
 pub use calve_scan::{Explain, Plan, RecordBatchStream, ScanTask};
+pub use calve_table_root::{Finding, TableRootCatalog};
 pub use calve_uri::{Destination, Mode, ParseError, PartitionField, Secret, TableRef, Transform};
 pub use calve_writer::{Progress, TableWriter, WriteOptions, WriteOutcome, WritePlan, WriteReport};
 pub use error::{Error, ErrorKind, Result};
@@ -60,4 +61,12 @@ pub use write::{OutcomeExt, WriteDestination};
 /// [`ErrorKind::NotFound`] without such a table.
 pub async fn load_table(table: &TableRef, options: &StorageOptions) -> Result<LoadedTable> {
     connect::load(table, options).await
+}
+
+/// The table root that a name means, to check, repair or adopt it; nothing is read yet.
+///
+/// # Errors
+/// [`ErrorKind::Input`] for a table in a catalog, or a single metadata file.
+pub fn open_root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
+    connect::root(table, options)
 }

@@ -106,12 +106,7 @@ impl Attempt {
             let bytes = self.storage.read(list).await?;
             return Ok(self.storage.prove_conditions(&list.parse()?, bytes).await?);
         }
-        let probe = self.layout.file(&format!("{}.probe", Uuid::new_v4()));
-        let _ = self.storage.put_new(&probe, Bytes::new()).await?;
-        let proven = self.storage.prove_conditions(&probe, Bytes::new()).await;
-        // Needless from here on; where it may not be deleted it stays, and nothing reads it.
-        let _ = self.storage.delete(probe.as_str()).await;
-        Ok(proven?)
+        prove_by_probe(&self.storage, &self.layout).await
     }
 
     /// The rest of the protocol in a task of its own, so that nothing the caller does cuts it in half.
@@ -382,6 +377,16 @@ impl Attempt {
             })
             .map(|name| name.name))
     }
+}
+
+/// Makes sure that the store heeds conditions, by a file made for it.
+pub(crate) async fn prove_by_probe(storage: &Storage, layout: &Layout) -> Result<()> {
+    let probe = layout.file(&format!("{}.probe", Uuid::new_v4()));
+    let _ = storage.put_new(&probe, Bytes::new()).await?;
+    let proven = storage.prove_conditions(&probe, Bytes::new()).await;
+    // Where it may not be deleted it stays, and nothing reads it.
+    let _ = storage.delete(probe.as_str()).await;
+    Ok(proven?)
 }
 
 enum ReadBack {

@@ -7,6 +7,7 @@ use calve_catalog::{CommitOutcome, Error, ErrorKind, LoadedTable, Result, TableC
 use calve_storage::{Location, PutNew};
 
 use crate::catalog::TableRootCatalog;
+use crate::commit::prove_by_probe;
 use crate::hint::Hint;
 use crate::layout::{Spelling, TABLE_ROOT_PROPERTY, Version};
 use crate::open::{METADATA_CODEC, Opened, is_table_root, open, taken_versions, writes_gzip};
@@ -129,6 +130,16 @@ impl TableRootCatalog {
             }
         }
         Ok(mended)
+    }
+
+    /// Writes a file into the root's metadata folder, makes sure that the store heeds conditions, and
+    /// deletes it again where it may.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Denied`] without write access, [`ErrorKind::Unsupported`] by a store that a table
+    /// root can't be committed to.
+    pub async fn check_writes(&self) -> Result<()> {
+        prove_by_probe(self.storage(), self.layout()).await
     }
 
     /// Makes the table at this root one that calve commits to: a catalog's table, a copy of another, or

@@ -15,6 +15,8 @@ mod json;
 mod library;
 /// The main job: write a real file twice, look at the table, scan it back.
 mod main_job;
+/// Checking, mending and adopting roots.
+mod repair;
 /// The main job on real servers that speak S3.
 mod s3;
 /// Command lines that are not understood.

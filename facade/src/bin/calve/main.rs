@@ -1,10 +1,12 @@
 //! The `calve` command.
 
+mod check;
 mod explain;
 mod failure;
 mod inspect;
 mod output;
 mod parse;
+mod repair;
 mod scan;
 mod text;
 mod write;
@@ -38,6 +40,10 @@ enum Command {
     Inspect(inspect::Arguments),
     /// Check a destination or table URI and show it taken apart, secrets redacted
     Parse(parse::Arguments),
+    /// Test whether a table or destination can be reached, read and written
+    Check(check::Arguments),
+    /// Mend a table root's hint and copies, or adopt a root
+    Repair(repair::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +74,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Explain(explain) => explain::run(explain, json).await,
         Command::Inspect(inspect) => inspect::run(inspect, json).await,
         Command::Parse(parse) => parse::run(&parse, json),
+        Command::Check(check) => check::run(check, json).await,
+        Command::Repair(repair) => repair::run(repair, json).await,
     }
 }
 
