@@ -18,12 +18,18 @@ use crate::{Error, ErrorKind, Location, Result, Scheme, StoreProperties};
 /// Cheap to clone; clones share the store.
 #[derive(Clone)]
 pub struct Storage {
+    store: Arc<dyn ObjectStore>,
+    of: Arc<Of>,
+}
+
+/// What a store is of.
+#[derive(Debug)]
+struct Of {
     scheme: Scheme,
     bucket: String,
-    store: Arc<dyn ObjectStore>,
-    counters: Arc<Counters>,
     /// Where requests go, if not to the provider itself.
     endpoint: Option<String>,
+    counters: Arc<Counters>,
 }
 
 /// What became of [`Storage::put_new`].
@@ -85,27 +91,31 @@ impl Storage {
             }
             Scheme::S3 | Scheme::Gcs | Scheme::Azure => cloud::open(location, properties)?,
         };
-        Ok(Self { endpoint, ..Self::with_store(location, store) })
+        Ok(Self::of(location, store, endpoint))
     }
 
     /// `store` in the place of the one [`open`](Self::open) would make for `location`.
     pub fn with_store(location: &Location, store: Arc<dyn ObjectStore>) -> Self {
+        Self::of(location, store, None)
+    }
+
+    fn of(location: &Location, store: Arc<dyn ObjectStore>, endpoint: Option<String>) -> Self {
         let counters = Arc::<Counters>::default();
         let remote = !matches!(location.scheme(), Scheme::File | Scheme::Memory);
         let store = Arc::new(Counted { store, counters: Arc::clone(&counters), remote });
         let (scheme, bucket) = (location.scheme(), location.bucket().to_owned());
-        Self { scheme, bucket, store, counters, endpoint: None }
+        Self { store, of: Arc::new(Of { scheme, bucket, endpoint, counters }) }
     }
 
     /// The same store under `wrap`, which sees every request.
     #[must_use]
     pub fn wrapped(&self, wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>) -> Self {
-        Self { store: wrap(Arc::clone(&self.store)), ..self.clone() }
+        Self { store: wrap(Arc::clone(&self.store)), of: Arc::clone(&self.of) }
     }
 
     /// What has been asked of the store so far, by this handle and its clones.
     pub fn requests(&self) -> Requests {
-        self.counters.now()
+        self.of.counters.now()
     }
 
     /// Makes sure that the store heeds the condition by which a commit is won, once for each process
@@ -120,7 +130,7 @@ impl Storage {
         if self.is_proven() {
             return Ok(());
         }
-        let of = self.endpoint.as_deref().unwrap_or("the provider's endpoint");
+        let of = self.of.endpoint.as_deref().unwrap_or("the provider's endpoint");
         match self.put_new(there, bytes).await {
             Ok(PutNew::Taken) => {
                 PROVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(self.identity());
@@ -130,14 +140,14 @@ impl Storage {
                 ErrorKind::Unsupported,
                 format!(
                     "the store of bucket {} at {of} ignores `If-None-Match`: it replaced a file that was to be created only if absent, so two writers would lose each other's commits; use a store with conditional writes",
-                    self.bucket
+                    self.of.bucket
                 ),
             )),
             Err(e) if e.kind() == ErrorKind::Unsupported => Err(Error::new(
                 ErrorKind::Unsupported,
                 format!(
                     "the store of bucket {} at {of} has no conditional writes, by which a commit is made exclusive ({e}); use a store that has them",
-                    self.bucket
+                    self.of.bucket
                 ),
             )),
             Err(e) => Err(e),
@@ -146,12 +156,12 @@ impl Storage {
 
     /// Whether [`prove_conditions`](Self::prove_conditions) has nothing left to ask.
     pub fn is_proven(&self) -> bool {
-        matches!(self.scheme, Scheme::File | Scheme::Memory)
+        matches!(self.of.scheme, Scheme::File | Scheme::Memory)
             || PROVEN.lock().unwrap_or_else(PoisonError::into_inner).contains(&self.identity())
     }
 
     fn identity(&self) -> Identity {
-        (self.endpoint.clone(), self.bucket.clone())
+        (self.of.endpoint.clone(), self.of.bucket.clone())
     }
 
     /// The store underneath, for streams, ranges and uploads.
@@ -161,7 +171,7 @@ impl Storage {
 
     /// Whether [`put_if_unchanged`](Self::put_if_unchanged) is decided by the store itself.
     pub fn has_conditional_update(&self) -> bool {
-        self.scheme != Scheme::File
+        self.of.scheme != Scheme::File
     }
 
     /// The path within this store of a path as metadata stores it.
@@ -170,7 +180,7 @@ impl Storage {
     /// [`ErrorKind::Location`] when the text is no location, or one in another bucket or store.
     pub fn path(&self, stored: &str) -> Result<Path> {
         let location: Location = stored.parse()?;
-        if location.scheme() != self.scheme || location.bucket() != self.bucket {
+        if location.scheme() != self.of.scheme || location.bucket() != self.of.bucket {
             return Err(Error::new(
                 ErrorKind::Location,
                 format!(
@@ -287,7 +297,7 @@ impl Storage {
     /// A creation flushes the folders it makes, but not those another process made and did not live to
     /// flush.
     pub async fn flush_folders(&self, folder: &Location) {
-        if self.scheme == Scheme::File {
+        if self.of.scheme == Scheme::File {
             let folder = folder.local_path();
             let flushed = tokio::task::spawn_blocking(move || {
                 for above in folder.ancestors() {
@@ -347,7 +357,7 @@ fn listed_file(meta: &object_store::ObjectMeta) -> ListedFile {
 
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Storage({:?} {})", self.scheme, self.bucket)
+        write!(f, "Storage({:?} {})", self.of.scheme, self.of.bucket)
     }
 }
 

@@ -142,11 +142,20 @@ impl Attempt {
             (true, Some(current)) if self.is_in(&current) => {
                 Ok(CommitOutcome::committed(loaded(self.ident, self.storage, &self.layout, current)))
             }
-            (true, Some(current)) => Ok(CommitOutcome::conflict(format!(
-                "{} moved on to version {}",
-                self.layout.root(),
-                current.version
-            ))),
+            // The table may have moved on with our own request, which has landed meanwhile.
+            (true, Some(current)) => match self.read_back().await {
+                ReadBack::Ours => self.finish(hint, None).await,
+                ReadBack::Other => Ok(CommitOutcome::conflict(format!(
+                    "{} moved on to version {}",
+                    self.layout.root(),
+                    current.version
+                ))),
+                ReadBack::Retired | ReadBack::Absent => {
+                    let reason = format!("{} moved on without version {}", self.layout.root(), self.next());
+                    Ok(self.unknown(reason))
+                }
+                ReadBack::Unreadable(reason) => Ok(self.unknown(reason)),
+            },
         }
     }
 
@@ -250,24 +259,38 @@ impl Attempt {
             Err(e) => Err(e),
         };
         let mut file = self.copy();
-        // Other metadata under our copy's name, or a hint beyond ours: somebody had this version before.
+        // Other metadata under our copy's name, a copy that others deleted, or a hint that others moved to
+        // our version or beyond: somebody may have had this version before.
         let mut passed = false;
-        let mut left = hint.clone();
-        match copied {
+        let hinted = Hint::parse(hint.content.as_deref()).version();
+        let ours = || HintState { content: Some(self.next().to_string().into()), ..HintState::default() };
+        // Never beyond our own version: the next commit on it would take that for known to be too high.
+        let mut left = if hinted > Some(self.next()) { ours() } else { hint.clone() };
+        let not_made = match copied {
+            Ok(Copied::There) => None,
+            Ok(Copied::Other) => {
+                passed = true;
+                Some(format!("{} holds other metadata", self.copy()))
+            }
+            Ok(Copied::Vanished) => {
+                passed = true;
+                Some(format!("{} vanished while it was written", self.copy()))
+            }
+            Err(e) => Some(e.to_string()),
+        };
+        match not_made {
             // The hint must not pass a version without its copy.
-            Err(e) => {
-                passed = e.kind() == ErrorKind::Damaged;
-                warnings.push(Warning::CopyNotMade { reason: e.to_string() });
+            Some(reason) => {
+                warnings.push(Warning::CopyNotMade { reason });
                 file = self.layout.version(self.next());
             }
-            Ok(()) => match self.move_hint(hint).await {
-                Ok(Moved::ToOurs) => {
+            None => match self.move_hint(hint).await {
+                Ok(Moved::ByUs) => {
                     // The hint has passed what is given up.
                     retire(&self.storage, &self.layout, &self.metadata, self.next(), &self.expired).await;
-                    left =
-                        HintState { content: Some(self.next().to_string().into()), ..HintState::default() };
+                    left = ours();
                 }
-                Ok(Moved::Past) => passed = true,
+                Ok(Moved::ByOthers) => passed = true,
                 Err(e) => warnings.push(Warning::HintNotMoved { reason: e.to_string() }),
             },
         }
@@ -317,24 +340,26 @@ impl Attempt {
                     _ => continue,
                 }
             };
-            self.make_copy(self.layout.copy(version, base.metadata.uuid()), bytes).await?;
+            let copy = self.layout.copy(version, base.metadata.uuid());
+            // One that retention deletes at this moment is needed no more.
+            if let Copied::Other = self.make_copy(copy.clone(), bytes).await? {
+                return Err(Error::new(ErrorKind::Damaged, format!("{copy} holds other metadata")));
+            }
         }
         Ok(())
     }
 
-    async fn make_copy(&self, copy: Location, bytes: Bytes) -> Result<()> {
+    async fn make_copy(&self, copy: Location, bytes: Bytes) -> Result<Copied> {
         let failure = match self.storage.put_new(&copy, bytes.clone()).await {
-            Ok(PutNew::Created) => return Ok(()),
+            Ok(PutNew::Created) => return Ok(Copied::There),
             Ok(PutNew::Taken) => None,
             Err(e) => Some(e),
         };
         match (self.storage.read_if_exists(&copy).await?, failure) {
-            (Some(there), _) if there == bytes => Ok(()),
-            (Some(_), _) => Err(Error::new(ErrorKind::Damaged, format!("{copy} holds other metadata"))),
+            (Some(there), _) if there == bytes => Ok(Copied::There),
+            (Some(_), _) => Ok(Copied::Other),
             (None, Some(e)) => Err(e.into()),
-            (None, None) => {
-                Err(Error::new(ErrorKind::Failed, format!("{copy} vanished while it was written")))
-            }
+            (None, None) => Ok(Copied::Vanished),
         }
     }
 
@@ -345,11 +370,11 @@ impl Attempt {
             let hinted = Hint::parse(state.content.as_deref()).version();
             let too_high_at_load = state.content == self.hint_at_load.content;
             if hinted.is_some_and(|h| h >= self.next()) && !too_high_at_load {
-                return Ok(if state.content.as_ref() == Some(&ours) { Moved::ToOurs } else { Moved::Past });
+                return Ok(Moved::ByOthers);
             }
             let put = self.storage.put_if_unchanged(&hint, ours.clone(), &state).await;
             if let Ok(true) = put {
-                return Ok(Moved::ToOurs);
+                return Ok(Moved::ByUs);
             }
             // After a failure the put may have landed: what the hint says now decides.
             let now = self.storage.read_state(&hint).await?;
@@ -397,9 +422,19 @@ enum ReadBack {
     Unreadable(String),
 }
 
+/// Where a copy's name ended up.
+enum Copied {
+    There,
+    /// It holds other bytes.
+    Other,
+    /// It was taken, and is gone.
+    Vanished,
+}
+
 enum Moved {
-    ToOurs,
-    Past,
+    ByUs,
+    /// To our version or beyond.
+    ByOthers,
 }
 
 /// The store said no before it did anything.

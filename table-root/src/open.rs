@@ -17,6 +17,9 @@ use crate::layout::{Layout, MetadataName, Spelling, TABLE_ROOT_PROPERTY, Version
 /// How far past the hint single names are tried before the folder is listed.
 const LOOK_AHEAD: u64 = 8;
 
+/// How often a version that vanishes under the reader is looked for again.
+const OPENS: u32 = 5;
+
 /// How many metadata files are read at once when a folder must be told apart.
 const READS_AT_ONCE: usize = 8;
 
@@ -50,14 +53,32 @@ impl Opened {
 
 /// The current version, or `None` when the root holds no metadata at all.
 pub(crate) async fn open(storage: &Storage, layout: &Layout) -> Result<Option<Opened>> {
-    let hint = storage.read_state(&layout.hint()).await?;
-    let parsed = Hint::parse(hint.content.as_deref());
-    if let Hint::Version(start) = parsed
-        && let Some(opened) = follow(storage, layout, start, &hint).await?
-    {
-        return Ok(Some(opened));
+    for _ in 0..OPENS {
+        let hint = storage.read_state(&layout.hint()).await?;
+        let parsed = Hint::parse(hint.content.as_deref());
+        if let Hint::Version(start) = parsed
+            && let Some(opened) = follow(storage, layout, start, &hint).await?
+        {
+            return Ok(Some(opened));
+        }
+        match search(storage, layout, &parsed, hint).await? {
+            Found::Current(opened) => return Ok(Some(*opened)),
+            Found::Nothing => return Ok(None),
+            Found::Retired => {}
+        }
     }
-    search(storage, layout, &parsed, hint).await
+    Err(Error::new(
+        ErrorKind::Failed,
+        format!("{} keeps changing: each version found was given up before it was read", layout.root()),
+    ))
+}
+
+/// What a listing led to.
+enum Found {
+    Current(Box<Opened>),
+    Nothing,
+    /// A version that was given up between the listing and the read, as later ones came.
+    Retired,
 }
 
 /// From `vN` of the hint onward, name by name; `None` when that path is broken and a listing decides.
@@ -88,14 +109,17 @@ async fn follow(
 }
 
 /// The highest version of a listing; the hint speaks where `vN` names are silent.
-async fn search(storage: &Storage, layout: &Layout, hint: &Hint, state: HintState) -> Result<Option<Opened>> {
+async fn search(storage: &Storage, layout: &Layout, hint: &Hint, state: HintState) -> Result<Found> {
     let files = candidates(storage, layout).await?;
-    let Some(chosen) = choose(layout, hint, &files)? else { return Ok(None) };
+    let Some(chosen) = choose(layout, hint, &files)? else { return Ok(Found::Nothing) };
     let file = layout.file(&chosen.name);
-    let bytes = storage.read(file.as_str()).await?;
+    let bytes = match storage.read_if_exists(&file).await? {
+        Some(bytes) if !bytes.is_empty() => bytes,
+        _ => return Ok(Found::Retired),
+    };
     let opened = decode(file, chosen.version, chosen.spelling.clone(), bytes, state)?;
     refuse_two_tables(storage, layout, &opened, &files).await?;
-    Ok(Some(opened))
+    Ok(Found::Current(Box::new(opened)))
 }
 
 /// The folder's metadata files that hold anything; an emptied `vN` is a retired name, not a version.

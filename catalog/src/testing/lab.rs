@@ -82,6 +82,8 @@ struct Inner {
     armed: Mutex<Option<Armed>>,
     calls: Mutex<Vec<String>>,
     rival: Mutex<Option<Rival>>,
+    in_flight: AtomicUsize,
+    rounds: AtomicUsize,
 }
 
 impl Lab {
@@ -95,6 +97,7 @@ impl Lab {
         *lock(&self.0.armed) = Some(Armed { fault, calls });
         lock(&self.0.calls).clear();
         self.0.count.store(0, SeqCst);
+        self.0.rounds.store(0, SeqCst);
     }
 
     /// Lets every call through from here on.
@@ -113,6 +116,12 @@ impl Lab {
     /// The calls since [`arm`](Self::arm), as `kind name`.
     pub fn calls(&self) -> Vec<String> {
         lock(&self.0.calls).clone()
+    }
+
+    /// How many calls since [`arm`](Self::arm) had to wait for all calls before them: what a slow store
+    /// makes of them, if each is struck by [`Fault::Slow`].
+    pub fn rounds(&self) -> usize {
+        self.0.rounds.load(SeqCst)
     }
 
     /// Counts a call, and tells what becomes of it.
@@ -145,8 +154,13 @@ impl Lab {
             Fault::Status(status) => Err(answer(status, path)),
             Fault::CutShort => Err(lost()),
             Fault::Slow => {
+                if self.0.in_flight.fetch_add(1, SeqCst) == 0 {
+                    self.0.rounds.fetch_add(1, SeqCst);
+                }
                 tokio::time::sleep(Duration::from_millis(20)).await;
-                call().await
+                let done = call().await;
+                self.0.in_flight.fetch_sub(1, SeqCst);
+                done
             }
             Fault::Rival => {
                 // Once: the rival's own calls do not come here.

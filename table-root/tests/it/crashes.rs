@@ -2,8 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use calve_catalog::testing::{append, snapshot};
-use calve_catalog::{CommitOutcome, TableCatalog, Warning, async_trait};
+use calve_catalog::testing::lab::{self, Lab};
+use calve_catalog::testing::{append, new_table, snapshot};
+use calve_catalog::{CommitOutcome, TableCatalog, TableChange, Warning, async_trait};
 use calve_storage::{Location, ObjectPath, ObjectStore, Storage};
 use calve_table_root::TableRootCatalog;
 use futures::stream::BoxStream;
@@ -291,6 +292,74 @@ async fn resolving_finds_what_landed_however_late() {
     assert!(matches!(again, CommitOutcome::Committed(_)), "{again:?}");
     assert_eq!(history(&root).await.iter().filter(|s| **s == id).count(), 1);
     assert!(base.metadata.snapshot_by_id(id).is_none());
+}
+
+#[tokio::test]
+async fn a_request_that_lands_while_it_is_resolved_is_committed() {
+    for call in 0..8 {
+        let root = memory_root();
+        table_of(&root, 2).await;
+        let lab = Lab::default();
+        let inner = Storage::open(&root).unwrap().store().clone();
+        let (on, fault, times) = ("v2.metadata.json", Fault::Before, 4.into());
+        let store = lab.wrap(Arc::new(FaultyStore { inner, on, fault, times }));
+        let catalog = TableRootCatalog::at(root.clone(), Storage::with_store(&root, store)).unwrap();
+        let base = catalog.load(catalog.ident()).await.unwrap();
+        // Nothing but the name tells of a change that adds no snapshot.
+        let owner = [("owner".to_owned(), format!("call {call}"))].into();
+        let outcome = catalog.commit(&base, TableChange::set_properties(owner)).await.unwrap();
+        let CommitOutcome::Unknown(pending) = outcome else { panic!("{outcome:?}") };
+
+        let late = (root.clone(), pending.clone());
+        lab.rival(move || {
+            let (root, pending) = late.clone();
+            async move {
+                let landed = catalog_at(&root).resolve(pending).await.unwrap();
+                assert!(matches!(landed, CommitOutcome::Committed(_)), "{landed:?}");
+            }
+        });
+        lab.arm(lab::Fault::Rival, call..call + 1);
+        let resolved = catalog.resolve(pending).await.unwrap();
+        assert!(matches!(resolved, CommitOutcome::Committed(_)), "landed at call {call}: {resolved:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_given_up_while_it_is_opened_is_looked_for_again() {
+    for call in 0..8 {
+        let root = memory_root();
+        let catalog = catalog_at(&root);
+        let mut new = new_table();
+        new.properties.extend([
+            ("write.metadata.delete-after-commit.enabled".to_owned(), "true".to_owned()),
+            ("write.metadata.previous-versions-max".to_owned(), "1".to_owned()),
+        ]);
+        let staged = catalog.stage(catalog.ident(), new).await.unwrap();
+        let made = catalog.create(&staged, TableChange::none()).await.unwrap();
+        let CommitOutcome::Committed(made) = made else { panic!("{made:?}") };
+        append_one(&catalog, &made.table).await;
+        // So that the reader lists.
+        let hint = root.join("metadata/version-hint.text").unwrap();
+        Storage::open(&root).unwrap().delete(hint.as_str()).await.unwrap();
+
+        let lab = Lab::default();
+        let storage = Storage::open(&root).unwrap().wrapped(|store| lab.wrap(store));
+        let reader = TableRootCatalog::at(root.clone(), storage).unwrap();
+        let writers = root.clone();
+        lab.rival(move || {
+            let catalog = catalog_at(&writers);
+            async move {
+                let mut table = catalog.load(catalog.ident()).await.unwrap();
+                for _ in 0..3 {
+                    table = append_one(&catalog, &table).await;
+                }
+            }
+        });
+        lab.arm(lab::Fault::Rival, call..call + 1);
+        let seen = reader.load(reader.ident()).await;
+        let seen = seen.unwrap_or_else(|e| panic!("given up at call {call}: {e}"));
+        assert!(!seen.metadata.history().is_empty());
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 
 /// The contract every catalog keeps, on memory and on local disk.
 mod contract;
+/// What an open and a commit ask of a store.
+mod costs;
 /// Stores that lose answers, and writers that died half way.
 mod crashes;
 /// Folders as other writers leave them.

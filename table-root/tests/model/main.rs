@@ -63,11 +63,11 @@ fn without_if_match() -> Rules {
 }
 
 fn retention() -> Rules {
-    Rules { retention: Retention::Empties, as_meant: true, ..Rules::default() }
+    Rules { retention: Retention::Empties, ..Rules::default() }
 }
 
 fn freed() -> Rules {
-    Rules { retention: Retention::Frees, as_meant: true, ..Rules::default() }
+    Rules { retention: Retention::Frees, ..Rules::default() }
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_sleeper_whose_name_was_freed_does_not_acknowledge() {
 #[test]
 fn a_base_that_moved_without_our_snapshot_may_be_built_on_our_version() {
     for snapshots in [Snapshots::Last, Snapshots::None] {
-        let meant = Rules { snapshots, as_meant: true, ..Rules::default() };
+        let meant = Rules { snapshots, ..Rules::default() };
         let rules = Rules { mutants: &[Mutant::NameNotReadAgain], ..meant };
         breaks(Scenario { rules, unknown: true, ..by(&[1, 1]) }, Wrong::SeenBeforeConflict);
         holds(Scenario { rules: meant, unknown: true, ..by(&[1, 3]) }, 5_000);

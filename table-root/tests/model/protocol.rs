@@ -30,8 +30,6 @@ pub(crate) struct Rules {
     pub(crate) snapshots: Snapshots,
     /// Readers take the hint for the current version. Writers do not.
     pub(crate) readers_believe_hint: bool,
-    /// Without what [`IN_THE_CODE`] lists.
-    pub(crate) as_meant: bool,
     pub(crate) mutants: &'static [Mutant],
 }
 
@@ -92,12 +90,9 @@ pub(crate) enum Mutant {
     GoneCopyFails,
 }
 
-/// What `src` does today. Each has a test that shows what comes of it, and that nothing does without it.
-const IN_THE_CODE: &[Mutant] = &[Mutant::NameNotReadAgain, Mutant::RetiredFailsReader, Mutant::GoneCopyFails];
-
 impl Rules {
     pub(crate) fn breaks(&self, mutant: Mutant) -> bool {
-        self.mutants.contains(&mutant) || !self.as_meant && IN_THE_CODE.contains(&mutant)
+        self.mutants.contains(&mutant)
     }
 }
 
