@@ -1,13 +1,14 @@
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
+use percent_encoding::utf8_percent_encode;
+
 use crate::error::{ParseError, Parsed};
 use crate::glue::GlueDestination;
-use crate::grammar;
-use crate::grammar::query::Purpose;
+use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Scheme};
-use crate::grammar::value;
+use crate::grammar::{self, percent, value};
 use crate::mask::{self, Text};
 use crate::partition::PartitionField;
 use crate::rest::RestDestination;
@@ -71,16 +72,15 @@ impl Destination {
     /// The whole URI, secrets included: the one printed form that parses back when there are any.
     #[must_use]
     pub fn to_uri_with_secrets(&self) -> Secret {
-        // Measured first: a buffer that grew would leave copies of secrets behind.
-        let mut length = Length::default();
-        // Neither writer can fail.
-        let _ = self.write(&mut UriWriter::with_secrets(&mut length));
-        let mut uri = String::with_capacity(length.0);
-        let _ = self.write(&mut UriWriter::with_secrets(&mut uri));
-        Secret::new(uri)
+        self.uri(Purpose::Write)
     }
 
-    fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
+    /// The whole URI for a write or a scan, secrets included.
+    pub(crate) fn uri(&self, purpose: Purpose) -> Secret {
+        written(|out| self.write(&mut UriWriter::with_secrets(out).purpose(purpose)))
+    }
+
+    pub(crate) fn write(&self, uri: &mut UriWriter<'_>) -> fmt::Result {
         match self {
             Self::Glue(glue) => glue.write(uri),
             Self::Rest(rest) => rest.write(uri),
@@ -99,13 +99,56 @@ impl Destination {
 
     /// What may be shown of what a builder has put together so far.
     pub(crate) fn masked(&self) -> String {
-        mask::masked(&self.to_string(), Text::Destination)
+        let text = written(|out| self.write(&mut UriWriter::redacted(out)));
+        mask::masked(text.expose(), Text::Unchecked)
     }
 
     /// Checks what a builder has put together by reading it as the URI it would be.
     pub(crate) fn checked(self) -> Result<Self, ParseError> {
-        self.to_uri_with_secrets().expose().parse()
+        let uri = self.to_uri_with_secrets();
+        let uri = uri.expose();
+        let read = self.no_parameters(uri).and_then(|()| destination(uri, Purpose::Write));
+        read.map_err(|fault| ParseError::new(uri, Text::Unchecked, *fault))
     }
+
+    /// Refuses parameters on the location or the address that a builder was given. `uri`, which is
+    /// what this makes, has their marks encoded, as if they were part of a name.
+    fn no_parameters<'a>(&self, uri: &'a str) -> Parsed<'a, ()> {
+        let (given, set) = match self {
+            Self::Glue(glue) => (glue.warehouse(), percent::PATH),
+            Self::Root(root) => (root.location(), percent::PATH),
+            Self::Rest(rest) => (rest.endpoint(), percent::URL),
+        };
+        // Without a scheme it is refused anyway.
+        if let (Some((_, given)), Some((_, written))) = (given.split_once("://"), uri.split_once("://")) {
+            let refused = match self {
+                Self::Rest(_) => query::no_query(given),
+                _ => query::no_parameters(given),
+            };
+            refused.map_err(|fault| {
+                let before = &given[..nom::Offset::offset(given, fault.at)];
+                fault.moved(&written[utf8_percent_encode(before, set).map(str::len).sum::<usize>()..])
+            })?;
+        }
+        if let Self::Rest(rest) = self
+            && let Some(location) = rest.warehouse_location()
+        {
+            let value = uri.split_once("?warehouse=").map_or(uri, |(_, value)| value);
+            query::no_parameters(location).map_err(|fault| fault.moved(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// What `write` writes, which may be secret: it is measured first, since a buffer that grew would
+/// leave copies behind.
+fn written(write: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> Secret {
+    let mut length = Length::default();
+    // Neither writer can fail.
+    let _ = write(&mut length);
+    let mut text = String::with_capacity(length.0);
+    let _ = write(&mut text);
+    Secret::new(text)
 }
 
 /// `destination = glue / rest / root / local`
@@ -114,7 +157,6 @@ pub(crate) fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destinati
     grammar::characters(input)?;
     let (rest, scheme) = scheme::destination(input)?;
     let hierarchy = grammar::hierarchy(input, rest)?;
-    grammar::no_password(&hierarchy)?;
     match scheme {
         Scheme::Glue => GlueDestination::parse(&hierarchy, purpose).map(Destination::Glue),
         Scheme::Rest(http) => RestDestination::parse(http, &hierarchy, purpose).map(Destination::Rest),

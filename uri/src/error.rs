@@ -169,7 +169,7 @@ pub enum ErrorKind {
     UnknownParameter,
     /// A parameter that only another form knows.
     ForeignParameter,
-    /// A parameter in a path or in another's value.
+    /// A parameter in a path, in a name or in another's value.
     MisplacedParameter,
     /// A parameter given twice.
     DuplicateParameter,

@@ -40,7 +40,8 @@ pub struct GlueDestination {
 impl GlueDestination {
     /// Starts a destination from its parts, none of them encoded.
     ///
-    /// `warehouse` is a location such as `s3://lake/wh`.
+    /// `warehouse` is a location such as `s3://lake/wh`. It takes no parameters, by the rule for a
+    /// [`TableRef`](crate::TableRef).
     pub fn builder(
         warehouse: impl AsRef<str>,
         database: impl AsRef<str>,
@@ -129,6 +130,10 @@ impl GlueDestination {
         let account = value::account(&params)?;
         let role_arn = value::role_arn(&params)?;
         Ok(Self {
+            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
+            partition: value::partition(&params)?,
+            mode: value::mode_or_default(&params)?,
+            // Last: until all is accepted, nothing is copied that is not zeroed.
             texts: Packed::new([
                 Some(&warehouse),
                 Some(&database),
@@ -137,9 +142,6 @@ impl GlueDestination {
                 account.as_deref(),
                 role_arn.as_deref(),
             ]),
-            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
-            partition: value::partition(&params)?,
-            mode: value::mode_or_default(&params)?,
         })
     }
 

@@ -18,7 +18,7 @@ use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::search::{find, find_either, holds, holds_either};
+use crate::grammar::search::{find, find_either, first, holds, holds_either};
 
 /// Everything before the first `end`, or everything: a nom parser.
 ///
@@ -126,12 +126,17 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
     // Without a way out of the loop it runs on whole vectors.
     let fragment = input.bytes().fold(false, |found, b| found | (b == b'#'));
     if fragment && let Some(at) = find(input, b'#') {
+        no_password(input)?;
         return Err(Fault::new(ErrorKind::Fragment, &input[at..], "no fragment; `#` is written %23"));
     }
     crate::steps::add(input.len());
     let parts = (till_either(b'/', b'?'), till(b'?'), opt(preceded(word("?"), rest)));
     let (end, (authority, path, query)) =
         { parts }.parse(input).map_err(|_| Fault::new(ErrorKind::MissingAuthority, input, "an authority"))?;
+    if first(authority.as_bytes(), *b":&;").is_some() {
+        no_password(input)?;
+        query::no_assignment(authority, QUESTION_MARK)?;
+    }
     if holds_either(path, b'&', b';') {
         query::no_assignment(path, QUESTION_MARK)?;
     }
@@ -140,15 +145,27 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
     Ok(Hierarchy { written, authority, path, query, end })
 }
 
-/// Refuses a password that holds a raw slash, which ends the authority too soon: what comes before
-/// the slash may even look like a port.
-pub(crate) fn no_password<'a>(hierarchy: &Hierarchy<'a>) -> Parsed<'a, ()> {
-    match hierarchy.authority.split_once(':') {
-        Some((host, _)) if !host.starts_with('[') && holds(hierarchy.path, b'@') => {
-            Err(authority::userinfo(hierarchy.authority))
-        }
-        _ => Ok(()),
+/// Refuses a user name and a password in what follows `://`, also where the password holds a `/`, a
+/// `?` or a `#`, which ends the authority too soon: what comes before that may even look like a port.
+///
+/// An `@` behind the name of a parameter says nothing: the value may be any secret.
+pub(crate) fn no_password(input: &str) -> Parsed<'_, ()> {
+    let authority = &input[..first(input.as_bytes(), *b"/?#").unwrap_or(input.len())];
+    let Some(colon) = find(authority, b':') else {
+        return Ok(());
+    };
+    // An address in brackets and a catalog id hold colons by right.
+    if authority.starts_with('[') || value::is_account(authority) {
+        return Ok(());
     }
+    let (before, name) = query::before_values(input);
+    let port = &authority[colon + 1..];
+    let port = port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+    let closed = before.get(colon..).is_some_and(|after| holds(after, b'@'));
+    if closed || (!port && name.is_some_and(|name| !query::resembles_known(name))) {
+        return Err(authority::userinfo(authority));
+    }
+    Ok(())
 }
 
 const QUESTION_MARK: &str = "parameters behind a `?`; `&` and `;` in a name are written %26 and %3B";

@@ -29,7 +29,9 @@
 //! - [`TableRef`] is what is scanned: a name, a location, a metadata file or a destination.
 //! - [`PartitionField`] is a requested partition field, [`Transform`] and column, of no schema yet.
 //! - [`Secret`] holds what must not be seen. Nothing in this crate prints one: not `Display`, not
-//!   `Debug`, not an error. [`Secret::expose`] and the two `to_uri_with_secrets` are the ways out.
+//!   `Debug`, not an error. The ways out are [`Secret::expose`], the two `to_uri_with_secrets`, which
+//!   give a [`Secret`] again, [`ClientCredential::client_id`], and with `serde` the wrapper
+//!   `WithSecrets`.
 //! - [`ParseError`] says which rule was broken, at which byte, what would have been accepted, and
 //!   which known name comes nearest; [`ParseError::render`] draws a caret under the place.
 //!
@@ -57,6 +59,7 @@ mod destination;
 mod error;
 mod glue;
 mod grammar;
+mod held;
 mod mask;
 mod nearest;
 mod packed;

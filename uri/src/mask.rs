@@ -13,9 +13,12 @@ use crate::secret::REDACTED;
 pub(crate) enum Text {
     /// A destination: without `://` nothing in it is known.
     Destination,
+    /// As [`Text::Destination`], put together by a builder from parts that nobody has checked: what is
+    /// encoded in its path may be what somebody took for parameters.
+    Unchecked,
     /// A table: without `://` a name or a path.
     Table,
-    /// A partition list, harmless as a whole.
+    /// A partition list.
     Partition,
     /// A value by itself, which may be anything.
     Value,

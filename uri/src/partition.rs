@@ -3,8 +3,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
+use zeroize::Zeroize;
+
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::grammar::{self, partition};
+use crate::held::Held;
 use crate::mask::Text;
 
 /// One field of a requested partition spec: a transform of a column, as asked for and not yet
@@ -49,6 +52,13 @@ impl PartitionField {
     }
 }
 
+/// So that nothing is left of a list that is refused: a secret may have been added to it.
+impl Zeroize for PartitionField {
+    fn zeroize(&mut self) {
+        self.column.zeroize();
+    }
+}
+
 /// The canonical text: lower-case transform, no spaces, quotes only where needed.
 impl fmt::Display for PartitionField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,10 +82,13 @@ impl FromStr for PartitionField {
     /// As [`parse_partition`]; a second item is an error too.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let one = || {
-            let mut fields = printable_spec(text)?;
+            let mut fields = Held::new(printable_spec(text)?);
             match fields.pop() {
                 Some(field) if fields.is_empty() => Ok(field),
-                _ => Err(Fault::new(ErrorKind::PartitionSyntax, text, "a single item")),
+                last => {
+                    drop(Held::new(Vec::from_iter(last)));
+                    Err(Fault::new(ErrorKind::PartitionSyntax, text, "a single item"))
+                }
             }
         };
         one().map_err(|fault| ParseError::new(text, Text::Partition, *fault))

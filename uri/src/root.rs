@@ -32,7 +32,8 @@ pub struct RootDestination {
 
 impl RootDestination {
     /// Starts a destination from its location, not encoded: `s3://lake/events`,
-    /// `file:///data/events`, also spelt `file:/data/events` or `file://localhost/data/events`.
+    /// `file:///data/events`, also spelt `file:/data/events` or `file://localhost/data/events`. It
+    /// takes no parameters, by the rule for a [`TableRef`](crate::TableRef).
     pub fn builder(location: impl Into<String>) -> RootBuilder {
         let mut location = location.into();
         if let Some(path) = local_path(&location) {
@@ -75,14 +76,18 @@ impl RootDestination {
         let location = path::location(store, hierarchy, hierarchy.path)?;
         let params = query::query(hierarchy, Form::Root, purpose)?;
         Ok(Self {
-            location: location.into_string(),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
+            // Last: until all is accepted, nothing is copied that is not zeroed.
+            location: location.into_string(),
         })
     }
 
     /// `local = "iceberg+local://" 1*( "/" segment ) [ "?" query ]`
     pub(crate) fn parse_local<'a>(hierarchy: &Hierarchy<'a>, purpose: Purpose) -> Parsed<'a, Self> {
+        if hierarchy.authority.contains('@') {
+            return Err(authority::userinfo(hierarchy.authority));
+        }
         if !hierarchy.authority.is_empty() {
             let expected = "an absolute path: iceberg+local:///path/table";
             return Err(Fault::new(ErrorKind::RelativePath, hierarchy.authority, expected));

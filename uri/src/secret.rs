@@ -6,7 +6,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A text that is never printed, and is overwritten with zeros when dropped.
 ///
-/// [`expose`](Secret::expose) is the one way to the text.
+/// [`expose`](Secret::expose) is the one way from it to the text.
 ///
 /// ```
 /// use calve_uri::Secret;
@@ -154,7 +154,8 @@ impl ClientCredential {
         Self { whole, secret }
     }
 
-    /// What stands before the first colon, if there is a colon.
+    /// What stands before the first colon, if there is a colon: no [`Secret`], since it names the
+    /// client, but redacted wherever the whole is printed.
     #[must_use]
     pub fn client_id(&self) -> Option<&str> {
         self.whole.expose().split_once(':').map(|(id, _)| id)

@@ -37,7 +37,7 @@ mod tests {
     use crate::{Destination, TableRef, parse_partition};
 
     /// Texts that grow with `n` by repeating what a careless parser would go over again and again.
-    fn growing(n: usize) -> [(&'static str, String); 22] {
+    fn growing(n: usize) -> [(&'static str, String); 29] {
         let glue = "iceberg+glue+s3://lake/wh/db/t?";
         let partition = |text: String| format!("{glue}partition={text}");
         [
@@ -62,6 +62,13 @@ mod tests {
             ("at signs after a port", format!("iceberg+rest+https://h:1/a/b?{}", "tokn=@&".repeat(n))),
             ("parameters of a location", format!("s3://lake/t?{}", "toxxx&".repeat(n))),
             ("at signs", format!("iceberg+rest+https://{}/a/b", "u:p@".repeat(n))),
+            ("encoded parameters of a location", format!("s3://lake/{}", "%3Ftoxxx%3D".repeat(n))),
+            ("marks in a name", format!("a.b{}", "?&;".repeat(n))),
+            ("quoted levels", "\"a?b\".".repeat(n)),
+            ("quotes in a level", format!("a.\"{}\"", "\"\"".repeat(n))),
+            ("colons in a warehouse", format!("iceberg+rest+https://h/a/b?warehouse={}", ":".repeat(n))),
+            ("marks after a port", format!("iceberg+rest+https://h:1/a/b{}", ";tokn=@".repeat(n))),
+            ("hashes after a port", format!("iceberg+rest+https://h:1/a/b{}", "#x@".repeat(n))),
             ("levels", format!("iceberg+rest+https://h/{}a/t?warehouse=x", "a.".repeat(n))),
         ]
     }

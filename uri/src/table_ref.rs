@@ -6,10 +6,12 @@ use core::str::FromStr;
 
 use crate::destination::{self, Destination};
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
+use crate::grammar::percent::Decoded;
 use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::search::{holds, holds_either};
+use crate::grammar::search::{first, holds};
 use crate::grammar::{self, authority, partition, path, percent, value};
+use crate::held::Held;
 use crate::mask::{self, Text};
 use crate::nearest::nearest;
 use crate::partition::quoted;
@@ -28,7 +30,9 @@ use crate::write::UriWriter;
 ///
 /// Locations are taken byte for byte, as Iceberg stores them: nothing in them is decoded, and `?`,
 /// `#` and `%` are characters like others. They take no parameters: a `?` with a `name=` after it
-/// is refused, and so is what resembles a parameter of a destination behind a `&` or `;`.
+/// is refused, and behind a `&`, a `;` or a `%3F` so is what resembles a parameter of a destination
+/// or goes by a name of secrets, such as `X-Amz-Signature` or `password`. Names take none either: a
+/// level with a `?`, `&` or `;` and a `=` behind it goes in double quotes.
 ///
 /// ```
 /// use calve_uri::TableRef;
@@ -72,11 +76,11 @@ pub enum TableRef {
 }
 
 impl TableRef {
-    /// The whole text, secrets of a destination included.
+    /// The whole text, secrets of a destination included, without what belongs to a write.
     #[must_use]
     pub fn to_uri_with_secrets(&self) -> Secret {
         match self {
-            Self::Destination(destination) => destination.to_uri_with_secrets(),
+            Self::Destination(destination) => destination.uri(Purpose::Scan),
             Self::Root { location } | Self::Metadata { location } => Secret::new(&**location),
             _ => Secret::new(self.to_string()),
         }
@@ -123,21 +127,24 @@ fn table_ref(input: &str) -> Parsed<'_, TableRef> {
 /// No port, and no `@` but that of `abfs`. A location has no `name=` behind a `?`.
 fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRef> {
     let (bucket, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if holds(bucket, b':') {
+        grammar::no_password(rest)?;
+    }
+    query::no_parameters(rest)?;
     authority::existing_store(store, bucket)?;
     if store == Store::File {
         return if path.is_empty() { Err(relative(input)) } else { local(input, path) };
     }
-    no_parameters(rest)?;
     let prefix = store.prefix();
-    let mut location = String::with_capacity(prefix.len() + rest.len());
-    location.push_str(prefix);
-    location.push_str(rest);
+    let mut location = Held::new(String::with_capacity(prefix.len() + rest.len()));
+    location.push(prefix);
+    location.push(rest);
     located(input, location)
 }
 
 /// `table-path = [ "file:" [ "//" [ "localhost" ] ] ] "/" *char`
 fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
-    no_parameters(path)?;
+    query::no_parameters(path)?;
     if let Some(at) = path.split('/').find(|segment| matches!(*segment, "." | "..")) {
         return Err(Fault::new(ErrorKind::DotSegment, at, "a path without `.` and `..`"));
     }
@@ -148,13 +155,14 @@ fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
         let end = &input[input.len()..];
         return Err(Fault::new(ErrorKind::MissingSegment, end, "the path of a table"));
     }
-    let mut location = String::with_capacity("file://".len() + path.len());
-    location.push_str("file://");
-    location.push_str(path);
+    let mut location = Held::new(String::with_capacity("file://".len() + path.len()));
+    location.push("file://");
+    location.push(path);
     located(input, location)
 }
 
-fn located<'a>(input: &'a str, mut location: String) -> Parsed<'a, TableRef> {
+/// `location` is zeroed unless it is kept.
+fn located<'a>(input: &'a str, mut location: Held<String>) -> Parsed<'a, TableRef> {
     let end = &input[input.len()..];
     if location.ends_with('/') {
         location.pop();
@@ -166,6 +174,7 @@ fn located<'a>(input: &'a str, mut location: String) -> Parsed<'a, TableRef> {
         return Err(Fault::new(ErrorKind::SurroundingSpace, end, "no white space at the end"));
     }
     let metadata = METADATA.iter().any(|suffix| location.ends_with(suffix));
+    let location = location.take();
     Ok(if metadata { TableRef::Metadata { location } } else { TableRef::Root { location } })
 }
 
@@ -197,14 +206,16 @@ fn glue(input: &str) -> Parsed<'_, TableRef> {
         return Err(Fault::new(ErrorKind::ExtraSegment, hierarchy.path, shape));
     }
     path::path(above)?;
+    let account = account(&rest[..hierarchy.authority.len() + above.len()])?;
+    let (database, table) = (path::glue_database(database)?, path::glue_table(table)?);
     Ok(TableRef::Glue {
-        account: account(&rest[..hierarchy.authority.len() + above.len()])?,
-        database: path::glue_database(database)?.into_string(),
-        table: path::glue_table(table)?.into_string(),
+        account: account.map(Decoded::into_string),
+        database: database.into_string(),
+        table: table.into_string(),
     })
 }
 
-fn account(raw: &str) -> Parsed<'_, Option<String>> {
+fn account(raw: &str) -> Parsed<'_, Option<Decoded<'_>>> {
     let account = percent::decode(raw)?;
     if account.is_empty() {
         return Ok(None);
@@ -213,17 +224,21 @@ fn account(raw: &str) -> Parsed<'_, Option<String>> {
         let expected = "an account, or none: glue:///{database}/{table}";
         return Err(Fault::new(ErrorKind::InvalidValue, raw, expected));
     }
-    Ok(Some(account.into_string()))
+    Ok(Some(account))
 }
 
 /// `table-name = table-level 1*( "." table-level )`
 ///
 /// `table-level = 1*level-char / quoted`
+///
+/// No `=` behind a `?`, `&` or `;` that is not quoted, and not the name of a metadata file.
 fn name(input: &str) -> Parsed<'_, TableRef> {
-    let mut levels = Vec::with_capacity(2);
+    no_unquoted_parameters(input)?;
+    // What is refused may be a secret.
+    let mut levels = Held::new(Vec::with_capacity(2));
     let mut rest = input;
     loop {
-        let mut level = String::new();
+        let mut level = Held::new(String::new());
         if rest.starts_with('"') {
             rest = partition::quoted(rest, &mut level).map_err(|fault| match fault.kind {
                 ErrorKind::MissingColumn => {
@@ -239,10 +254,10 @@ fn name(input: &str) -> Parsed<'_, TableRef> {
                 }
                 return Err(Fault::new(ErrorKind::EmptyLevel, rest, "a name between dots"));
             }
-            level.push_str(&rest[..end]);
+            level.push(&rest[..end]);
             rest = &rest[end..];
         }
-        levels.push(level);
+        levels.push(level.take());
         match rest.strip_prefix('.') {
             Some(next) => rest = next,
             None if rest.is_empty() => break,
@@ -254,9 +269,37 @@ fn name(input: &str) -> Parsed<'_, TableRef> {
         return Err(relative(input));
     }
     match levels.pop() {
-        Some(table) if !levels.is_empty() => Ok(TableRef::Name { namespace: levels, table }),
-        _ => Err(Fault::new(ErrorKind::InvalidName, input, FORMS)),
+        Some(table) if !levels.is_empty() => Ok(TableRef::Name { namespace: levels.take(), table }),
+        table => {
+            drop(table.map(Held::new));
+            Err(Fault::new(ErrorKind::InvalidName, input, FORMS))
+        }
     }
+}
+
+/// Refuses parameters on a name: a secret among them would be printed with it.
+fn no_unquoted_parameters(input: &str) -> Parsed<'_, ()> {
+    if first(input.as_bytes(), *b"?&;").is_none() {
+        return Ok(());
+    }
+    let mut quoted = false;
+    let mark = input.bytes().position(|b| {
+        quoted ^= b == b'"';
+        !quoted && parameter_mark(b)
+    });
+    crate::steps::add(mark.unwrap_or(input.len()));
+    let Some(mark) = mark else { return Ok(()) };
+    let rest = &input[mark + 1..];
+    let assigned = holds(rest, b'=') || ["%3D", "%3d"].iter().any(|sign| rest.contains(sign));
+    match input.as_bytes()[mark] {
+        _ if !assigned => Ok(()),
+        b'?' => Err(Fault::new(ErrorKind::UnexpectedQuery, rest, NAMED)),
+        _ => Err(Fault::new(ErrorKind::MisplacedParameter, &input[mark..], NAMED)),
+    }
+}
+
+fn parameter_mark(b: u8) -> bool {
+    matches!(b, b'?' | b'&' | b';')
 }
 
 /// `level-char = %x20-21 / %x23-2D / %x30-39 / %x3B-5B / %x5D-7E / %xA0-10FFFF`
@@ -264,23 +307,6 @@ fn name(input: &str) -> Parsed<'_, TableRef> {
 /// Anything but `"`, `.`, `/`, `:`, `\` and control characters.
 fn level_char(c: char) -> bool {
     !matches!(c, '"' | '.' | '/' | ':' | '\\') && !c.is_control()
-}
-
-/// Refuses what looks like parameters on a location, a signed address for example: taken as part
-/// of the key, a secret among them would be printed with it.
-fn no_parameters(rest: &str) -> Parsed<'_, ()> {
-    let (path, query) = match rest.split_once('?') {
-        Some((path, query)) => (path, query),
-        None => (rest, ""),
-    };
-    if holds_either(path, b'&', b';') {
-        query::no_assignment(path, NO_PARAMETERS)?;
-    }
-    let parameter = |pair: &&str| ["=", "%3D", "%3d"].iter().any(|sign| pair.contains(sign));
-    match query.split('&').find(parameter) {
-        Some(pair) => Err(Fault::new(ErrorKind::UnexpectedQuery, pair, NO_PARAMETERS)),
-        None => Ok(()),
-    }
 }
 
 fn relative(input: &str) -> Box<Fault<'_>> {
@@ -295,8 +321,7 @@ fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
 const METADATA: [&str; 2] = [".metadata.json", ".metadata.json.gz"];
 const FORMS: &str = "namespace.table, glue://{account}/{database}/{table}, a location in s3, s3a, \
     gs, abfs, abfss, az or file, an absolute path, or an iceberg+… destination";
-const NO_PARAMETERS: &str = "no parameters: a location to scan takes none, and credentials go beside it, \
-    in the storage options or the environment";
+const NAMED: &str = "no parameters on a name; one that holds `?`, `&` or `;` goes in double quotes";
 const NAME: &str = "`.` or the end; a name with `. / : \\` or a quote goes in double quotes";
 const SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "abfs", "abfss", "az", "file", "glue"];
 
@@ -325,7 +350,7 @@ impl From<Destination> for TableRef {
     }
 }
 
-/// The canonical text, secrets redacted.
+/// The canonical text, secrets redacted, without what of a destination belongs to a write.
 impl fmt::Display for TableRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -359,7 +384,9 @@ impl fmt::Display for TableRef {
                     _ => f.write_str(&mask::masked(location, Text::Table)),
                 }
             }
-            Self::Destination(destination) => fmt::Display::fmt(destination, f),
+            Self::Destination(destination) => {
+                destination.write(&mut UriWriter::redacted(f).purpose(Purpose::Scan))
+            }
         }
     }
 }
@@ -382,7 +409,8 @@ struct Level<'n>(&'n str);
 impl fmt::Display for Level<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spaced = self.0.starts_with(char::is_whitespace) || self.0.ends_with(char::is_whitespace);
-        if self.0.is_empty() || spaced || !self.0.chars().all(level_char) {
+        let marked = self.0.bytes().any(parameter_mark);
+        if self.0.is_empty() || spaced || marked || !self.0.chars().all(level_char) {
             return quoted(self.0, f);
         }
         f.write_str(self.0)

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 
 use crate::destination::Mode;
 use crate::grammar::percent;
-use crate::grammar::query::Param;
+use crate::grammar::query::{Param, Purpose};
 use crate::partition::{Fields, PartitionField};
 use crate::secret::{AwsCredentials, REDACTED, Secret};
 
@@ -14,16 +14,23 @@ use crate::secret::{AwsCredentials, REDACTED, Secret};
 pub(crate) struct UriWriter<'w> {
     out: &'w mut dyn Write,
     secrets: bool,
+    purpose: Purpose,
     asked: bool,
 }
 
 impl<'w> UriWriter<'w> {
     pub(crate) fn redacted(out: &'w mut dyn Write) -> Self {
-        Self { out, secrets: false, asked: false }
+        Self { out, secrets: false, purpose: Purpose::Write, asked: false }
     }
 
     pub(crate) fn with_secrets(out: &'w mut dyn Write) -> Self {
-        Self { out, secrets: true, asked: false }
+        Self { out, secrets: true, purpose: Purpose::Write, asked: false }
+    }
+
+    /// What belongs to a write is left out of a scan.
+    pub(crate) fn purpose(mut self, purpose: Purpose) -> Self {
+        self.purpose = purpose;
+        self
     }
 
     /// Writes what is part of the syntax, or encoded already.
@@ -87,6 +94,9 @@ impl<'w> UriWriter<'w> {
 
     /// Writes the parameters that every form takes. The default mode is left out.
     pub(crate) fn plan(&mut self, partition: &[PartitionField], mode: Mode) -> fmt::Result {
+        if self.purpose == Purpose::Scan {
+            return Ok(());
+        }
         self.param(Param::Partition, (!partition.is_empty()).then_some(Fields(partition)))?;
         self.param(Param::Mode, (mode != Mode::default()).then_some(mode))
     }

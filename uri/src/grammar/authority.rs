@@ -52,6 +52,8 @@ pub(crate) fn s3_bucket(authority: &str) -> Parsed<'_, ()> {
 }
 
 /// `gs-bucket = 3*222( lower / DIGIT / "-" / "." / "_" )`
+///
+/// First and last a letter or digit, no two dots in a row, not an IPv4 address.
 fn gs_bucket(authority: &str) -> Parsed<'_, ()> {
     const EXPECTED: &str = "a bucket name: 3 to 222 lower-case letters, digits, `-`, `_` and `.`, \
         letter or digit first and last, no `..`, no ip address";
@@ -107,6 +109,8 @@ fn abfs_authority(authority: &str) -> Parsed<'_, ()> {
 }
 
 /// `container = %s"$root" / %s"$web" / %s"$logs" / 3*63( lower / DIGIT / "-" )`
+///
+/// First and last a letter or digit, no two hyphens in a row.
 fn container(authority: &str) -> Parsed<'_, ()> {
     const EXPECTED: &str = "a container name: 3 to 63 lower-case letters, digits and `-`, letter \
         or digit first and last, no `--`";
@@ -212,6 +216,8 @@ fn host(input: &str) -> Parsed<'_, &str> {
 }
 
 /// `reg-name = label *( "." label )`
+///
+/// At most 253 characters; the last label is no number.
 ///
 /// `label = 1*63( ALPHA / DIGIT / "-" / "_" )`
 fn label(input: &str) -> Parsed<'_, (&str, &str)> {

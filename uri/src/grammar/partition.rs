@@ -6,12 +6,14 @@ use alloc::vec::Vec;
 
 use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::search::holds;
+use crate::held::Held;
 use crate::nearest::nearest;
 use crate::partition::{PartitionField, Transform};
 
 /// `partition-spec = item *( "," item )`
 pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
-    let mut fields = Vec::new();
+    // What is refused may be a secret.
+    let mut fields = Held::new(Vec::new());
     let mut rest = input;
     loop {
         let (after, field) = item(rest)?;
@@ -33,7 +35,7 @@ pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
             };
             Err(Fault::new(kind, nth(input, second), expected))
         }
-        None => Ok(fields),
+        None => Ok(fields.take()),
     }
 }
 
@@ -45,7 +47,7 @@ fn item(input: &str) -> Parsed<'_, (&str, PartitionField)> {
         Some(arguments) if !word.is_empty() => call(input, word, arguments)?,
         _ => {
             let (rest, column) = column(input)?;
-            (rest, PartitionField::new(Transform::Identity, column))
+            (rest, PartitionField::new(Transform::Identity, column.take()))
         }
     };
     Ok((spaces(rest), field))
@@ -74,7 +76,7 @@ fn call<'a>(at: &'a str, name: &'a str, arguments: &'a str) -> Parsed<'a, (&'a s
         }
     };
     let (rest, column) = argument(arguments, shape)?;
-    Ok((close(rest, shape)?, PartitionField::new(simple, column)))
+    Ok((close(rest, shape)?, PartitionField::new(simple, column.take())))
 }
 
 fn numbered<'a>(
@@ -97,7 +99,7 @@ fn numbered<'a>(
         return Err(Fault::new(ErrorKind::ArgumentCount, rest, shape));
     };
     let (rest, column) = argument(rest, shape)?;
-    Ok((close(rest, shape)?, PartitionField::new(transform(number), column)))
+    Ok((close(rest, shape)?, PartitionField::new(transform(number), column.take())))
 }
 
 /// `number = 1*DIGIT`
@@ -130,7 +132,7 @@ fn misplaced(input: &str) -> ErrorKind {
     }
 }
 
-fn argument<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, (&'a str, String)> {
+fn argument<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, (&'a str, Held<String>)> {
     let input = spaces(input);
     if matches!(input.as_bytes(), [] | [b')' | b',', ..]) {
         return Err(Fault::new(ErrorKind::ArgumentCount, input, shape));
@@ -150,12 +152,12 @@ fn close<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, &'a str> {
 /// `column = name *( "." name )`
 ///
 /// `name = 1*plain-char / quoted`
-pub(crate) fn column(input: &str) -> Parsed<'_, (&str, String)> {
+fn column(input: &str) -> Parsed<'_, (&str, Held<String>)> {
     let (rest, bare) = plain(input);
     if !rest.starts_with('"') && has_names(bare) {
-        return Ok((rest, bare.into()));
+        return Ok((rest, Held::new(bare.into())));
     }
-    let mut column = String::new();
+    let mut column = Held::new(String::new());
     let mut rest = input;
     loop {
         if rest.starts_with('"') {
@@ -169,21 +171,21 @@ pub(crate) fn column(input: &str) -> Parsed<'_, (&str, String)> {
                 let expected = "a column name; one with `, ( ) \"` or a space goes in quotes";
                 return Err(Fault::new(ErrorKind::MissingColumn, rest, expected));
             }
-            column.push_str(&rest[..end]);
+            column.push(&rest[..end]);
             rest = &rest[end..];
         }
         match rest.strip_prefix('.') {
             Some(next) => rest = next,
             None => return Ok((rest, column)),
         }
-        column.push('.');
+        column.push(".");
     }
 }
 
 /// `quoted = DQUOTE 1*( quoted-char / DQUOTE DQUOTE ) DQUOTE`
 ///
 /// `quoted-char = %x20-21 / %x23-7E / %xA0-10FFFF`
-pub(crate) fn quoted<'a>(input: &'a str, name: &mut String) -> Parsed<'a, &'a str> {
+pub(crate) fn quoted<'a>(input: &'a str, name: &mut Held<String>) -> Parsed<'a, &'a str> {
     let before = name.len();
     let mut rest = &input[1..];
     loop {
@@ -191,11 +193,11 @@ pub(crate) fn quoted<'a>(input: &'a str, name: &mut String) -> Parsed<'a, &'a st
             return Err(Fault::new(ErrorKind::UnclosedQuote, input, "a closing double quote"));
         };
         crate::steps::add(end);
-        name.push_str(&rest[..end]);
+        name.push(&rest[..end]);
         rest = &rest[end + 1..];
         match rest.strip_prefix('"') {
             Some(next) => {
-                name.push('"');
+                name.push("\"");
                 rest = next;
             }
             None if name.len() == before => {
@@ -267,7 +269,10 @@ fn nth(input: &str, n: usize) -> &str {
     let mut rest = input;
     for _ in 0..n {
         match item(rest) {
-            Ok((after, _)) => rest = after.strip_prefix(',').unwrap_or(after),
+            Ok((after, field)) => {
+                drop(Held::new(Vec::from([field])));
+                rest = after.strip_prefix(',').unwrap_or(after);
+            }
             Err(_) => break,
         }
     }

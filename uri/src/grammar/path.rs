@@ -12,6 +12,7 @@ use crate::grammar::percent::Decoded;
 use crate::grammar::scheme::Store;
 use crate::grammar::search::holds;
 use crate::grammar::{Hierarchy, percent, till_either, word};
+use crate::held::Held;
 
 /// `path = *( "/" segment )`
 ///
@@ -112,10 +113,11 @@ pub(crate) fn location<'a>(
 ///
 /// `undotted-char = %x20-22 / %x24 / %x26-2D / %x30-3E / %x40-7E / %xA0-10FFFF`
 ///
-/// Split at the dots before decoding: a dot that is part of a level is `%2E`.
-pub(crate) fn namespace(raw: &str) -> Parsed<'_, Vec<String>> {
+/// Split at the dots before decoding: a dot that is part of a level is `%2E`. The levels are zeroed
+/// unless they are kept, as what stands in the wrong place may be a secret.
+pub(crate) fn namespace(raw: &str) -> Parsed<'_, Held<Vec<String>>> {
     segment(raw)?;
-    let mut levels = Vec::with_capacity(1 + raw.bytes().filter(|b| *b == b'.').count());
+    let mut levels = Held::new(Vec::with_capacity(1 + raw.bytes().filter(|b| *b == b'.').count()));
     for level in raw.split('.') {
         if level.is_empty() {
             return Err(Fault::new(ErrorKind::EmptyLevel, level, "a name between dots"));

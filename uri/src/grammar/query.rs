@@ -5,7 +5,7 @@ use alloc::format;
 use nom::IResult;
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::search::holds_either;
+use crate::grammar::search::{find_either, first, holds_either};
 use crate::grammar::{Hierarchy, percent, till, till_either};
 use crate::nearest::nearest;
 
@@ -239,13 +239,111 @@ pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Refuses what is, or resembles, a parameter behind a `&`, `;` or `?` where none may begin: taken
-/// as part of a name, a secret among them would be printed with it.
+/// As [`assignments`], the `=` and what comes before the name raw or percent-encoded.
+pub(crate) fn disguised(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    // Where it stands, and where the name behind it begins.
+    let mut mark = None;
+    crate::steps::add(text.len());
+    core::iter::from_fn(move || {
+        loop {
+            let start = at;
+            let (byte, len) = match &text.as_bytes()[start..] {
+                [] => return None,
+                [b'%', b'3', b'F' | b'f', ..] => (b'?', 3),
+                [b'%', b'3', b'D' | b'd', ..] => (b'=', 3),
+                [b'%', b'3', b'B' | b'b', ..] => (b';', 3),
+                [b'%', b'2', b'6', ..] => (b'&', 3),
+                [byte, ..] => (*byte, 1),
+            };
+            at += len;
+            match byte {
+                b'&' | b';' | b'?' => mark = Some((start, at)),
+                b'/' => mark = None,
+                b'=' => {
+                    if let Some((mark, name)) = mark.take().filter(|(_, name)| *name < start) {
+                        return Some((mark, &text[name..start]));
+                    }
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+/// What follows `://` up to the first value of a parameter, and the parameter's name if there is
+/// one: behind a `&` or `;` in the path, or behind the `?` or `#` that ends the path.
+pub(crate) fn before_values(input: &str) -> (&str, Option<&str>) {
+    let head = first(input.as_bytes(), *b"?#").unwrap_or(input.len());
+    if let Some((at, name)) = assignments(&input[..head]).next() {
+        return (&input[..at], Some(name));
+    }
+    match input.get(head + 1..) {
+        Some(rest) => {
+            let name = &rest[..find_either(rest, b'=', b'&').unwrap_or(rest.len())];
+            (&input[..head + 1 + name.len()], Some(name))
+        }
+        None => (input, None),
+    }
+}
+
+/// Refuses a parameter behind a `&`, `;` or `?` where none may begin: taken as part of a name, a
+/// secret among them would be printed with it.
 pub(crate) fn no_assignment<'a>(text: &'a str, expected: &'static str) -> Parsed<'a, ()> {
-    match assignments(text).find(|(_, name)| resembles_known(name)) {
+    match assignments(text).next() {
         Some((at, _)) => Err(Fault::new(ErrorKind::MisplacedParameter, &text[at..], expected)),
         None => Ok(()),
     }
+}
+
+/// Refuses what looks like parameters on a location, which is not decoded: a signed address, for
+/// example. Taken as part of the key, a secret among them would be printed with it.
+///
+/// Any `name=` behind a `?` is one; behind a `&`, a `;` or an encoded `?`, which keys do hold, only
+/// a name that a destination or a secret goes by.
+pub(crate) fn no_parameters(location: &str) -> Parsed<'_, ()> {
+    if first(location.as_bytes(), *b"?&;%").is_none() {
+        return Ok(());
+    }
+    let (path, query) = location.split_once('?').unwrap_or((location, ""));
+    if first(path.as_bytes(), *b"&;%").is_some()
+        && let Some((at, _)) = disguised(path).find(|(_, name)| resembles_known(name) || is_secret(name))
+    {
+        return Err(Fault::new(ErrorKind::MisplacedParameter, &path[at..], NO_PARAMETERS));
+    }
+    let parameter = |pair: &&str| ["=", "%3D", "%3d"].iter().any(|sign| pair.contains(sign));
+    match query.split('&').find(parameter) {
+        Some(pair) => Err(Fault::new(ErrorKind::UnexpectedQuery, pair, NO_PARAMETERS)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a query and a fragment on an address, which is not decoded.
+pub(crate) fn no_query(address: &str) -> Parsed<'_, ()> {
+    let Some(at) = find_either(address, b'?', b'#') else {
+        return Ok(());
+    };
+    let kind = match address.as_bytes()[at] {
+        b'?' => ErrorKind::UnexpectedQuery,
+        _ => ErrorKind::Fragment,
+    };
+    let expected =
+        "an address without parameters and fragment; in a name `?` and `#` are written %3F and %23";
+    Err(Fault::new(kind, &address[at..], expected))
+}
+
+/// Whether a name is one under which signed addresses, storage options and people keep secrets.
+fn is_secret(name: &str) -> bool {
+    let same = |a: u8, b: u8| {
+        let even = |b: u8| if matches!(b, b'-' | b'.') { b'_' } else { b.to_ascii_lowercase() };
+        even(a) == even(b)
+    };
+    let name = name.as_bytes();
+    SECRETS.iter().any(|known| {
+        // `adls.sas-token.{account}` is one too.
+        let ends = name.len() == known.len() || name.get(known.len()) == Some(&b'.');
+        ends && name.iter().zip(known.as_bytes()).all(|(a, b)| same(*a, *b))
+    })
 }
 
 /// Refuses a value to which somebody has added a parameter with a `;` or a second `?`.
@@ -290,6 +388,48 @@ fn decoded<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     })
 }
 
+/// In lower case, with `_` for any mark between words.
+const SECRETS: [&str; 34] = [
+    // Signed addresses.
+    "x_amz_signature",
+    "x_amz_credential",
+    "x_amz_security_token",
+    "x_goog_signature",
+    "x_goog_credential",
+    "awsaccesskeyid",
+    "googleaccessid",
+    "signature",
+    "sig",
+    "sv",
+    "se",
+    // Storage options.
+    "s3_access_key_id",
+    "s3_secret_access_key",
+    "s3_session_token",
+    "client_access_key_id",
+    "client_secret_access_key",
+    "client_session_token",
+    "gcs_oauth2_token",
+    "adls_account_key",
+    "adls_sas_token",
+    "adls_client_secret",
+    // What people write.
+    "access_key_id",
+    "secret_access_key",
+    "session_token",
+    "account_key",
+    "sas_token",
+    "access_token",
+    "refresh_token",
+    "api_key",
+    "client_secret",
+    "secret",
+    "password",
+    "passwd",
+    "pwd",
+];
+const NO_PARAMETERS: &str = "no parameters: a location takes none, and credentials go beside it, in the \
+    storage options or the environment";
 const SEPARATOR: &str = "`&` between parameters; `;` and `?` in a value are written %3B and %3F";
 const GLUE: &str = "one of region, account, role_arn, aws_access_key_id, aws_secret_access_key, \
     aws_session_token, partition, mode";

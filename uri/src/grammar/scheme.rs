@@ -5,6 +5,7 @@ use nom::branch::alt;
 use nom::combinator::value;
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
+use zeroize::Zeroizing;
 
 use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::any_case;
@@ -145,10 +146,11 @@ fn unknown(input: &str) -> Box<Fault<'_>> {
     let Some(scheme) = any(input) else {
         return fault;
     };
-    let scheme = scheme.to_ascii_lowercase();
+    // What is no scheme may be a user name or a secret.
+    let scheme = Zeroizing::new(scheme.to_ascii_lowercase());
     let (store, candidates) = match scheme.strip_prefix("iceberg+file+") {
         Some(store) => (store, &SHORT[..STORES]),
-        None => (&*scheme, &SHORT[..]),
+        None => (scheme.as_str(), &SHORT[..]),
     };
     let short = nearest(store, candidates.iter().map(|(short, _)| *short));
     match candidates.iter().find(|(candidate, _)| short == Some(candidate)) {

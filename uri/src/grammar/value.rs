@@ -12,8 +12,8 @@ use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::percent::Decoded;
 use crate::grammar::query::{self, Param, Params};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::search::holds;
-use crate::grammar::{authority, partition, path, percent};
+use crate::grammar::search::{find, holds};
+use crate::grammar::{self, authority, partition, path, percent};
 use crate::nearest::nearest;
 use crate::partition::PartitionField;
 use crate::secret::{AwsCredentials, ClientCredential, REDACTED, Secret};
@@ -30,6 +30,8 @@ pub(crate) fn region<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>>
 /// `account-id = 12DIGIT`
 ///
 /// `account-part = 1*( ALPHA / DIGIT / "-" / "_" / "." )`
+///
+/// No part is `.` or `..`.
 pub(crate) fn account<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     checked(params, Param::Account, ACCOUNT, is_account)
 }
@@ -40,7 +42,8 @@ pub(crate) fn is_account(text: &str) -> bool {
         return false;
     };
     let name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        !matches!(name, "" | "." | "..")
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
     };
     is_account_id(id)
         && (catalog.is_empty()
@@ -54,6 +57,8 @@ fn is_account_id(text: &str) -> bool {
 /// `role-arn = %s"arn:" 1*( ALPHA / "-" ) %s":iam::" account-id %s":role/" 1*role-char`
 ///
 /// `role-char = ALPHA / DIGIT / "+" / "=" / "," / "." / "@" / "_" / "-" / "/"`
+///
+/// At most 2048 characters, and no slash at the end.
 pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>>> {
     checked(params, Param::RoleArn, "a role such as arn:aws:iam::123456789012:role/name", |text| {
         let parts = || {
@@ -79,19 +84,27 @@ pub(crate) fn role_arn<'a>(params: &Params<'a>) -> Parsed<'a, Option<Decoded<'a>
 
 /// `warehouse = location / 1*char`
 ///
-/// A text with `://` is a location and is checked as one; any other is the server's business.
+/// A text with `://` is a location and is checked as one; any other is the server's business, as
+/// long as it has no `:` before an `@`.
 pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Decoded<'a>> {
     let raw = params.require(Param::Warehouse, "warehouse=, a name or a storage location")?;
+    no_password(raw, raw)?;
     query::one_value(raw)?;
     let text = percent::decode(raw)?;
-    if !holds(&text, b':') {
+    let Some(colon) = find(&text, b':') else {
         return Ok(text);
+    };
+    if let Decoded::Copied(text) = &text {
+        no_password(raw, text)?;
     }
     let Some((rest, store)) = scheme::storage(&text) else {
         // `file:/path` and `s3:/path` would otherwise pass for names.
         if scheme::broken_storage(&text) || text.contains("://") {
             let expected = "a name, or a location in s3, s3a, gs, abfs, abfss, az or file";
             return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
+        }
+        if holds(&text[colon..], b'@') {
+            return Err(authority::userinfo(raw));
         }
         return Ok(text);
     };
@@ -127,6 +140,8 @@ pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Decoded<'a>> {
 /// `client-id = 1*( %x20-39 / %x3B-7E / %xA0-10FFFF )`
 ///
 /// `client-secret = 1*char`
+///
+/// With a colon, neither side of it is empty.
 pub(crate) fn credential<'a>(params: &Params<'a>) -> Parsed<'a, Option<ClientCredential>> {
     let Some(raw) = params.get(Param::Credential) else {
         return Ok(None);
@@ -174,7 +189,11 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
     let Some(raw) = params.get(Param::Oauth2ServerUri) else {
         return Ok(None);
     };
+    no_password(raw, raw)?;
     let text = percent::decode(raw)?;
+    if let Decoded::Copied(text) = &text {
+        no_password(raw, text)?;
+    }
     let Some((rest, _)) = scheme::web(&text) else {
         let expected = "an address with https:// or http://";
         return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
@@ -194,6 +213,17 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
         return Err(fault.moved(&raw[at..]));
     }
     Ok(Some(text))
+}
+
+/// Refuses a user name and a password in `text`, an address, which is `raw` or decoded from it.
+fn no_password<'a>(raw: &'a str, text: &str) -> Parsed<'a, ()> {
+    let Some(at) = find(text, b':') else {
+        return Ok(());
+    };
+    match text[at..].strip_prefix("://") {
+        Some(rest) => grammar::no_password(rest).map_err(|fault| fault.moved(raw)),
+        None => Ok(()),
+    }
 }
 
 fn address_char(c: char) -> bool {

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::grammar::query::{self, Param, assignments};
+use crate::grammar::query::{self, Param, assignments, disguised};
 use crate::grammar::{percent, scheme};
 use crate::mask::Text;
 
@@ -15,9 +15,9 @@ pub(super) fn hidden(text: &str, shape: Text, window: Range<usize>) -> Vec<Range
     let mut hidden = Hidden { ranges: Vec::new(), window };
     crate::steps::add(text.len());
     match shape {
-        Text::Partition => {}
+        Text::Partition => hidden.push(plain_length(Param::Partition, text)..text.len()),
         Text::Value => hidden.push(0..text.len()),
-        Text::Destination | Text::Table => whole(text, shape, &mut hidden),
+        Text::Destination | Text::Unchecked | Text::Table => whole(text, shape, &mut hidden),
     }
     hidden.ranges
 }
@@ -28,16 +28,22 @@ fn whole(text: &str, shape: Text, hidden: &mut Hidden) {
     let from = match text[..head].find("://") {
         Some(at) if !scheme::resembles_known(&text[..at]) => Userinfo::ToTheEnd(0),
         Some(at) => userinfo(text, at, head),
-        None if shape == Text::Destination => Userinfo::ToTheEnd(0),
+        None if shape != Text::Table => Userinfo::ToTheEnd(0),
         None => without_scheme(text, head),
     };
     match from {
         Userinfo::ToTheEnd(from) => return hidden.push(from..text.len()),
         Userinfo::Within(range) => hidden.push(range),
     }
-    // Parameters that somebody added with a `&` or a `;`.
-    if let Some((at, _)) = assignments(&text[..head]).next() {
-        hidden.push(at..head);
+    // Parameters that somebody added with a `&` or a `;`, or wherever nothing is known.
+    let added = match shape {
+        Text::Unchecked => first_mark(&text[..head]),
+        _ => disguised(&text[..head]).next().map(|(at, _)| at),
+    };
+    if let Some(at) = added {
+        // Raw ones are refused, so that the `?` too may be part of a secret among them.
+        let raw = shape == Text::Table || assignments(&text[..head]).next().is_some();
+        hidden.push(at..if raw { text.len() } else { head });
     }
     if head < fragment {
         let mut start = head + 1;
@@ -70,13 +76,11 @@ fn userinfo(text: &str, scheme_end: usize, head: usize) -> Userinfo {
         return Userinfo::ToTheEnd(start);
     };
     // `u:1234?x@h`: a path would have told the authority from a password.
-    if end == head && head < text.len() {
-        let asked = text[head..].strip_prefix('?').map(name).is_some_and(query::resembles_known);
-        if port == Port::Given || (text[head..].starts_with('?') && !asked) {
-            return Userinfo::ToTheEnd(start);
-        }
+    let asked = || query::before_values(&text[start..]).1.is_some_and(query::resembles_known);
+    if end == head && head < text.len() && (port == Port::Given || !asked()) {
+        return Userinfo::ToTheEnd(start);
     }
-    Userinfo::Within(start..stray_at(text, end, head, port).unwrap_or(start))
+    closed(text, start, end, port)
 }
 
 /// A name or a path, unless it looks like a URI that has lost its scheme, or part of one.
@@ -84,8 +88,10 @@ fn without_scheme(text: &str, head: usize) -> Userinfo {
     let head = &text[..head];
     if head.starts_with('/') && !head.starts_with("//") {
         let port = if head.contains(':') { Port::Given } else { Port::None };
-        let until = stray_at(text, 0, head.len(), port).filter(|end| text[..*end].contains(':'));
-        return Userinfo::Within(0..until.unwrap_or(0));
+        return match closed(text, 0, 0, port) {
+            Userinfo::Within(range) if !text[range.clone()].contains(':') => Userinfo::Within(0..0),
+            userinfo => userinfo,
+        };
     }
     let local = head.get(..FILE.len()).is_some_and(|start| start.eq_ignore_ascii_case(FILE));
     let path = if local && head[FILE.len()..].starts_with('/') { &head[FILE.len()..] } else { head };
@@ -136,37 +142,19 @@ fn host_char(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"-_.$".contains(&b)
 }
 
-/// Where the last `@` ends that may close a user name and a password, after a plain authority.
+/// A user name and a password that begin at `start` with what passes for an authority, which ends
+/// at `end`: the last `@` behind that closes them.
 ///
-/// The value of a parameter may hold one. Where there is what looks like a port, and may be the
-/// start of a password, only a known parameter's may.
-fn stray_at(text: &str, path: usize, head: usize, port: Port) -> Option<usize> {
-    let rest = &text[head..];
-    if rest.starts_with('#') {
-        if let Some(at) = last_at(rest) {
-            return Some(head + at);
-        }
-    } else if let Some(pairs) = rest.strip_prefix('?').filter(|pairs| last_at(pairs).is_some()) {
-        let mut end = text.len();
-        let mut misspelt = 0;
-        for pair in pairs.rsplit('&') {
-            let start = end - pair.len();
-            if let Some(at) = last_at(pair) {
-                let name = name(pair);
-                let strange = || {
-                    misspelt += 1;
-                    misspelt > MANY || !query::resembles_known(name)
-                };
-                if last_at(name).is_some()
-                    || (port == Port::Given && Param::from_name(name).is_none() && { strange }())
-                {
-                    return Some(start + at);
-                }
-            }
-            end = start.saturating_sub(1);
-        }
+/// The value of a parameter may hold one, and whether it does must not show. So that where there is
+/// what looks like a port, and may be the start of a password, a parameter that is not known may be
+/// part of the password.
+fn closed(text: &str, start: usize, end: usize, port: Port) -> Userinfo {
+    let (before, name) = query::before_values(&text[start..]);
+    if port == Port::Given && name.is_some_and(|name| !query::resembles_known(name)) {
+        return Userinfo::ToTheEnd(start);
     }
-    last_at(&text[path..head]).map(|at| path + at)
+    let at = before.get(end - start..).and_then(last_at);
+    Userinfo::Within(start..at.map_or(start, |at| end + at))
 }
 
 /// Where the last `@` ends, raw or encoded.
@@ -174,9 +162,13 @@ fn last_at(text: &str) -> Option<usize> {
     text.rfind('@').map(|at| at + 1).max(text.rfind("%40").map(|at| at + 3))
 }
 
-fn name(pair: &str) -> &str {
-    let pair = &pair[..pair.find('&').unwrap_or(pair.len())];
-    pair.split_once('=').map_or(pair, |(name, _)| name)
+/// Where the first character is, raw or encoded even twice, with which parameters may begin or a
+/// path end.
+fn first_mark(text: &str) -> Option<usize> {
+    ["&", ";", "%23", "%25", "%26", "%3B", "%3b", "%3F", "%3f"]
+        .iter()
+        .filter_map(|mark| text.find(mark))
+        .min()
 }
 
 /// Hides a parameter's value unless its name is known to go with harmless ones, and the name too
@@ -202,11 +194,14 @@ fn parameter(pair: &str, start: usize, cut: bool, hidden: &mut Hidden) {
 /// Whether a name or a location holds no user name, no password and no parameters.
 fn plain_uri(value: &str) -> bool {
     let Ok(value) = percent::decode(value) else { return false };
+    if disguised(&value).next().is_some() {
+        return false;
+    }
     match value.split_once("://") {
         Some((scheme, rest)) => {
-            scheme::resembles_known(scheme) && !rest.contains(['@', '?', ';', '=', ':', '&'])
+            scheme::resembles_known(scheme) && !rest.contains(['@', '?', '#', ';', '=', ':', '&'])
         }
-        None => !value.contains(['@', '?', ';', '=', ':', '&']),
+        None => !value.contains(['@', '?', '#', ';', '=', ':', '&']),
     }
 }
 
@@ -252,6 +247,3 @@ fn ends_with_ignore_case(text: &str, suffix: &str) -> bool {
 }
 
 const FILE: &str = "file:";
-
-/// Misspelt names are looked at closely up to this many: each costs more than a scan.
-const MANY: usize = 64;

@@ -27,7 +27,8 @@ impl RestDestination {
     /// Starts a destination from its parts.
     ///
     /// `endpoint` is a URL, percent-encoded where it has to be; a slash and one `/v1` at its end
-    /// are taken off. The levels of the namespace, the table and the warehouse are not encoded.
+    /// are taken off, and a query or a fragment is refused. A warehouse that is a location takes no
+    /// parameters, by the rule for a [`TableRef`](crate::TableRef). The levels of the namespace, the table and the warehouse are not encoded.
     pub fn builder(
         endpoint: impl AsRef<str>,
         namespace: impl IntoIterator<Item = impl Into<String>>,

@@ -54,7 +54,7 @@ fn a_built_root_destination_equals_the_parsed_one() {
         ("file:/data/t", "iceberg+local:///data/t"),
         ("file://localhost/data/t", "iceberg+local:///data/t"),
         ("FILE://LOCALHOST/data/t/", "iceberg+local:///data/t"),
-        ("s3://lake/a&mode=b;token=c/t", "iceberg+file+s3://lake/a%26mode=b%3Btoken=c/t"),
+        ("s3://lake/a&b=c;d=e/t", "iceberg+file+s3://lake/a%26b=c%3Bd=e/t"),
         ("abfss://box@acct.dfs.core.windows.net/t", "iceberg+file+abfss://box@acct.dfs.core.windows.net/t"),
     ] {
         let built = RootDestination::builder(location).build().map(Destination::from);
@@ -66,25 +66,27 @@ fn a_built_root_destination_equals_the_parsed_one() {
 #[test]
 fn parts_cannot_reach_beyond_their_place() {
     for (endpoint, kind) in [
-        ("https://h/a/b?warehouse=w&x=", None),
-        ("https://h/a/b?warehouse=w&scope=", Some(ErrorKind::MisplacedParameter)),
-        ("https://h/a/b#", None),
-        ("https://u:p@h", Some(ErrorKind::Userinfo)),
-        ("https://h?x=1", Some(ErrorKind::InvalidHost)),
-        ("h/api", Some(ErrorKind::UnknownScheme)),
+        ("https://h/a/b?warehouse=w&x=", ErrorKind::UnexpectedQuery),
+        ("https://h/a/b?token=hunter2", ErrorKind::UnexpectedQuery),
+        ("https://h/a/b?", ErrorKind::UnexpectedQuery),
+        ("https://h/a/b#", ErrorKind::Fragment),
+        ("https://h/a/b#x?y", ErrorKind::Fragment),
+        ("https://h/a/b&scope=x", ErrorKind::MisplacedParameter),
+        ("https://h/a/b;x=y", ErrorKind::MisplacedParameter),
+        ("https://u:p@h", ErrorKind::Userinfo),
+        ("https://u:p/w@h", ErrorKind::Userinfo),
+        ("https://h?x=1", ErrorKind::UnexpectedQuery),
+        ("h/api", ErrorKind::UnknownScheme),
     ] {
         let built = RestDestination::builder(endpoint, ["ns"], "t", "wh").build();
-        match kind {
-            Some(kind) => assert_eq!(built.map_err(|e| e.kind()), Err(kind), "{endpoint}"),
-            None => {
-                let built = built.expect("encoded, the endpoint is odd but harmless");
-                assert_eq!((built.namespace(), built.table()), (&["ns".to_owned()][..], "t"));
-                assert!(!built.endpoint().contains(['?', '#']));
-            }
-        }
+        assert_eq!(built.map_err(|e| e.kind()), Err(kind), "{endpoint}");
     }
+    let encoded = "https://h/a%3Fb%23c/d&e;f";
+    let built = RestDestination::builder(encoded, ["ns"], "t", "wh").build().expect(encoded);
+    assert_eq!((built.endpoint(), built.table()), (encoded, "t"));
     for (warehouse, kind) in [
-        ("s3://lake?mode=overwrite", ErrorKind::InvalidBucket),
+        ("s3://lake?mode=overwrite", ErrorKind::UnexpectedQuery),
+        ("s3://lake?mode", ErrorKind::InvalidBucket),
         ("s3://lake/a//b", ErrorKind::EmptySegment),
         ("s3://lake/../b", ErrorKind::DotSegment),
         ("s3://k:s@lake", ErrorKind::Userinfo),
@@ -97,6 +99,48 @@ fn parts_cannot_reach_beyond_their_place() {
 }
 
 #[test]
+fn a_location_is_built_by_the_rule_by_which_it_is_scanned() {
+    let paths = [
+        "?aws_secret_access_key=hunter2",
+        "/a?sv=2022-11-02&sig=hunter2",
+        "/é%/a?x=y",
+        "/a?x%3Dy",
+        "/a&token=hunter2",
+        "/a;client_secret=hunter2",
+        "/a%3FX-Amz-Signature=hunter2",
+        "/a%3Fsig%3Dhunter2",
+        "/a%26s3.secret-access-key=hunter2",
+        "/a?b/t",
+        "/a&b=c/t",
+        "/a;b/t",
+        "/50%3D/t",
+    ];
+    let mut taken = 0;
+    for location in paths.map(|path| format!("s3://lake{path}")) {
+        let scanned = location.parse::<TableRef>().map_err(|e| e.kind());
+        let root = RootDestination::builder(&*location).build();
+        let glue = GlueDestination::builder(&location, "db", "t").build();
+        let rest = RestDestination::builder("https://h", ["ns"], "t", &location).build();
+        for built in [root.map(|d| d.to_string()), glue.map(|d| d.to_string()), rest.map(|d| d.to_string())] {
+            assert_eq!(
+                built.as_ref().map_err(|e| e.kind()).err(),
+                scanned.as_ref().err().copied(),
+                "{location}"
+            );
+            let Err(error) = built else { continue };
+            assert!(!error.render().contains("hunter2"), "{}", error.render());
+        }
+        taken += usize::from(scanned.is_ok());
+    }
+    assert_eq!(taken, 4);
+    // The offset is one in the URI, where what comes before is encoded.
+    let error = RootDestination::builder("s3://lake/é/a?x=y").build().expect_err("a parameter");
+    assert_eq!(error.offset(), "iceberg+file+s3://lake/%C3%A9/a".len());
+    let error = RootDestination::builder("file:/data/a?x=y").build().expect_err("a parameter");
+    assert_eq!(error.offset(), "iceberg+local:///data/a".len());
+}
+
+#[test]
 fn builders_refuse_what_parsing_refuses() {
     let glue = || GlueDestination::builder("s3://lake", "db", "t");
     for (built, kind) in [
@@ -106,6 +150,7 @@ fn builders_refuse_what_parsing_refuses() {
         (GlueDestination::builder("s3://lake", "db", "a\nb"), ErrorKind::ControlCharacter),
         (glue().region(""), ErrorKind::EmptyValue),
         (glue().account("1"), ErrorKind::InvalidValue),
+        (glue().account("123456789012:a/.."), ErrorKind::InvalidValue),
         (glue().aws_credentials(AwsCredentials::new("", "x")), ErrorKind::EmptyValue),
         (glue().aws_credentials(AwsCredentials::new("<redacted>", "x")), ErrorKind::RedactedSecret),
         (glue().partition([PartitionField::new(Transform::Bucket(0), "id")]), ErrorKind::InvalidWidth),
@@ -155,9 +200,15 @@ fn a_destination_to_scan_has_nothing_of_a_write() {
         "iceberg+local:///t?partition=id&mode=overwrite",
         "iceberg+glue+s3://lake/db/t?region=eu-west-1&partition=id&mode=overwrite",
         "iceberg+rest+https://h/ns/t?warehouse=wh&partition=id&mode=overwrite",
+        "iceberg+rest+https://h/ns/t?warehouse=wh&mode=overwrite",
     ] {
-        let table = TableRef::from(uri.parse::<Destination>().expect(uri));
+        let destination = uri.parse::<Destination>().expect(uri);
+        let table = TableRef::from(destination.clone());
         assert!(!table.to_string().contains("partition") && !table.to_string().contains("mode"), "{table}");
-        assert_eq!(table.to_string().parse(), Ok(table));
+        assert_eq!(table.to_string().parse(), Ok(table.clone()));
+        // Nothing keeps a write from being put into the variant itself.
+        let unconverted = TableRef::Destination(destination);
+        assert_eq!(unconverted.to_string().parse(), Ok(table.clone()));
+        assert_eq!(unconverted.to_uri_with_secrets().expose().parse(), Ok(table));
     }
 }

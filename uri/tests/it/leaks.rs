@@ -131,6 +131,20 @@ fn no_error_shows_a_value_that_may_be_secret() {
         format!("s3:/u:{NEEDLE}/lake"),
         format!("file:u:{NEEDLE}/lake"),
         format!("//u:{NEEDLE}@lake/../t"),
+        // On a name.
+        format!("sales.orders?token={NEEDLE}"),
+        format!("sales.orders?tokn={NEEDLE}"),
+        format!("sales.orders?password={NEEDLE}"),
+        format!("sales.orders&aws_secret_access_key={NEEDLE}"),
+        format!("sales.orders;token={NEEDLE}"),
+        format!("sales.orders?s3.secret-access-key={NEEDLE}"),
+        // Where the marks of parameters are encoded, or the name is one of a signed address.
+        format!("s3://lake/t%3Fsig={NEEDLE}"),
+        format!("s3://lake/t%3FX-Amz-Signature%3D{NEEDLE}"),
+        format!("s3://lake/t;X-Amz-Credential={NEEDLE}?x"),
+        format!("s3://lake/t&s3.secret-access-key={NEEDLE}"),
+        format!("/data/t%26password={NEEDLE}"),
+        format!("az://box/t;adls.sas-token.acct={NEEDLE}"),
     ] {
         let error = text.parse::<TableRef>().expect_err(&text);
         assert!(!shown(&error).contains(NEEDLE), "{}", shown(&error));
@@ -201,6 +215,81 @@ fn a_secret_of_equal_length_makes_no_difference_to_anything_shown() {
                 (Err(one), Err(other)) => assert_eq!(shown(&one), shown(&other)),
                 (one, other) => panic!("{one:?} and {other:?}"),
             }
+        }
+    }
+}
+
+#[test]
+fn an_at_sign_in_a_value_makes_no_difference_to_anything_shown() {
+    let many = "&tokn=x@".repeat(64);
+    let texts = |secret: &str| {
+        [
+            format!("iceberg+rest+https://h:1/a/b?warehouse=w&password={secret}"),
+            format!("iceberg+rest+https://h:1/a/b?password={secret}"),
+            format!("iceberg+rest+https://h:1/a/b?warehouse=w&tokn={secret}{many}"),
+            format!("iceberg+rest+https://h:1/a/b?tokn={secret}{many}"),
+            format!("iceberg+rest+https://h:1/a/b?x=y&tokn={secret}{many}"),
+            format!("iceberg+rest+https://h:x/a/b?password={secret}"),
+            format!("iceberg+rest+https://h:1/a/b&password={secret}"),
+            format!("iceberg+rest+https://h/a/b&password={secret}"),
+            format!("iceberg+rest+https://h/a/b?warehouse=arn:x;password={secret}"),
+            format!("iceberg+rest+https://h/a/b?warehouse=s3://lake:9000/x;password={secret}"),
+            format!(
+                "iceberg+rest+https://h/a/b?warehouse=w&oauth2_server_uri=https://h:1/x?password={secret}"
+            ),
+            format!("iceberg+rest+https://h/a/b?warehouse=s3://u:{secret}@lake"),
+            format!("iceberg+rest+https://u:{secret}@h/a/b"),
+            format!("s3://lake:9000?sig={secret}"),
+            format!("s3://lake:9000/t;sig={secret}"),
+            format!("s3://u:{secret}@lake/t"),
+            format!("/data/a:b/t?sig={secret}"),
+            format!("sales.orders?token={secret}"),
+            format!("sales.orders;token={secret}"),
+        ]
+    };
+    for other in ["hunter@2", "@unterx2", "hunter/2", "hunter:2", "hu%40er2"] {
+        for (one, other) in texts("hunterx2").iter().zip(&texts(other)) {
+            let shown = |text: &str| {
+                [
+                    text.parse::<Destination>().map(|_| ()).map_err(|error| shown(&error)),
+                    text.parse::<TableRef>().map(|_| ()).map_err(|error| shown(&error)),
+                ]
+            };
+            assert_eq!(shown(one), shown(other), "{other}");
+        }
+    }
+}
+
+#[test]
+fn a_partition_list_is_masked_as_it_is_in_a_uri() {
+    for list in
+        ["day(ts);token=hunter2", "day(ts)?password=hunter2", "id,day(x=hunter2", "a b;token%3Dhunter2"]
+    {
+        let error = calve_uri::parse_partition(list).expect_err(list);
+        assert!(!shown(&error).contains(NEEDLE), "{}", shown(&error));
+        let item = list.parse::<calve_uri::PartitionField>().expect_err(list);
+        assert!(!shown(&item).contains(NEEDLE), "{}", shown(&item));
+    }
+    let error = calve_uri::parse_partition("day(ts),dya(x)").expect_err("misspelt");
+    assert!(error.render().contains("  day(ts),dya(x)\n"), "{}", error.render());
+}
+
+#[test]
+fn a_builder_shows_nothing_behind_what_ends_a_path() {
+    for mark in ["?", "&", ";", "#", "%3F", "%26", "%3b", "%23", "?x=", "&token=", ";sig=", "#x="] {
+        let location = format!("s3://lake/t{mark}{NEEDLE}");
+        let endpoint = format!("https://h/api{mark}{NEEDLE}");
+        let printed = [
+            format!("{:?}", GlueDestination::builder(&location, "db", "t")),
+            format!("{:?}", RootDestination::builder(&*location)),
+            format!("{:?}", RootDestination::builder(format!("file:/data{mark}{NEEDLE}"))),
+            format!("{:?}", RestDestination::builder(&endpoint, ["ns"], "t", "wh")),
+            format!("{:?}", RestDestination::builder("https://h", ["ns"], "t", &location)),
+        ];
+        // Encoded in a value of its own, with no `=` behind it, a mark is a character of the key.
+        let masked = if mark.starts_with('%') { 4 } else { 5 };
+        for printed in &printed[..masked] {
+            assert!(!printed.contains(NEEDLE), "{printed}");
         }
     }
 }

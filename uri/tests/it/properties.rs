@@ -33,13 +33,14 @@ fn glue_name() -> impl Strategy<Value = String> {
     })
 }
 
-/// The path of a location: segments that need no encoded slash.
+/// The path of a location: segments that need no encoded slash, and do not look like parameters.
 fn path(least: usize) -> impl Strategy<Value = String> {
     let segment = name()
         .prop_map(|name| name.replace('/', "_"))
         .prop_filter("no dots", |name| name != "." && name != "..");
     vec(segment, least..4)
         .prop_map(|segments| segments.into_iter().map(|segment| format!("/{segment}")).collect())
+        .prop_filter("no parameters", |path: &String| !path.contains('=') && !path.contains("%3D"))
 }
 
 fn secret() -> impl Strategy<Value = String> {
@@ -95,7 +96,7 @@ prop_compose! {
         database in glue_name(),
         table in glue_name(),
         region in option::of(region()),
-        account in option::of("[0-9]{12}(:[a-z]{1,5}/[a-z._-]{1,5})?"),
+        account in option::of("[0-9]{12}(:[a-z]{1,5}/[a-z][a-z._-]{1,5})?"),
         role in option::of("arn:aws:iam::[0-9]{12}:role/[a-zA-Z+=,.@_-]{1,9}"),
         credentials in option::of(credentials()),
         partition in fields(),
@@ -118,7 +119,7 @@ prop_compose! {
 prop_compose! {
     fn rest()(
         host in "https?://([a-z]{1,9}(\\.[a-z]{1,5})?|\\[::[1-9a-f]\\]|127\\.0\\.0\\.[1-9])(:[1-9][0-9]{0,3})?",
-        path in "(/[a-z%&=+~é ]{1,5}|/v1){0,3}".prop_map(|path| path.replace('%', "%2F")),
+        path in "(/[a-z%&+~é ]{1,5}|/[a-z%=+~é ]{1,5}|/v1){0,3}".prop_map(|path| path.replace('%', "%2F")),
         namespace in vec(name(), 1..4),
         table in name(),
         warehouse in prop_oneof![

@@ -5,9 +5,18 @@ use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::BufRead;
 use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use calve_uri::{AwsCredentials, Destination, RestDestination, Secret, TableRef};
 use zeroize::{Zeroize, Zeroizing};
+
+/// Held by each test here: a search copies the memory it looks through, and with it what another
+/// test hides there.
+static SEARCH: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    SEARCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A secret that stands nowhere else: what is searched for is this with each bit turned round.
 struct Marker(Zeroizing<Vec<u8>>);
@@ -15,8 +24,12 @@ struct Marker(Zeroizing<Vec<u8>>);
 impl Marker {
     /// `seed` keeps apart what two tests hide at the same time.
     fn new(seed: u8) -> Self {
+        Self::of_length(seed, LEN)
+    }
+
+    fn of_length(seed: u8, len: u8) -> Self {
         // An allocator writes over the start of what is freed: the rest is what is looked for.
-        let letters = (0..LEN).map(|i| b'a' + (seed.wrapping_mul(31) ^ i.wrapping_mul(i + 7)) % 26);
+        let letters = (0..len).map(|i| b'a' + (seed.wrapping_mul(31) ^ i.wrapping_mul(i + 7)) % 26);
         Self(Zeroizing::new(letters.map(|letter| !letter).collect()))
     }
 
@@ -84,6 +97,7 @@ fn use_fully(destination: &Destination) {
 
 #[test]
 fn a_search_of_the_memory_finds_what_is_there_and_what_was_freed_with_no_care() {
+    let _alone = alone();
     let marker = Marker::new(1);
     assert!(!marker.is_in_memory());
     let text = marker.between("", "");
@@ -97,6 +111,7 @@ fn a_search_of_the_memory_finds_what_is_there_and_what_was_freed_with_no_care() 
 
 #[test]
 fn nothing_is_left_of_a_secret_once_what_was_parsed_is_dropped() {
+    let _alone = alone();
     let aws = "iceberg+glue+s3://lake/wh/db/t?aws_access_key_id=";
     let rest = "iceberg+rest+https://h/a/t?warehouse=w";
     let cases = [
@@ -127,6 +142,7 @@ fn nothing_is_left_of_a_secret_once_what_was_parsed_is_dropped() {
 
 #[test]
 fn nothing_is_left_of_a_secret_once_it_is_refused() {
+    let _alone = alone();
     let glue = "iceberg+glue+s3://lake/wh/db/t?aws_access_key_id=";
     let rest = "iceberg+rest+https://h/a/t?warehouse=w";
     let cases = [
@@ -152,9 +168,36 @@ fn nothing_is_left_of_a_secret_once_it_is_refused() {
         (format!("{rest};token="), "%41"),
         ("iceberg+rest+https://h/a;token=".to_owned(), "%41/t?warehouse=w"),
         ("s3://lake/t?X-Amz-Signature=".to_owned(), "%41"),
+        // In what is held before it is known to be wrong: names, levels, locations and columns.
+        ("token=".to_owned(), ""),
+        ("\"to\"\"ken=".to_owned(), "\""),
+        ("client.".to_owned(), ":x"),
+        ("a.\"client\"\".".to_owned(), "\":x"),
+        ("sales.orders?token=".to_owned(), ":"),
+        ("sales.orders&token=".to_owned(), ""),
+        ("iceberg+rest+https://h/a.b&password=".to_owned(), "/t?warehouse=w"),
+        ("iceberg+rest+https://h:1/a.b.".to_owned(), "/t?bogus=w"),
+        ("iceberg+rest+https://h/a.b.".to_owned(), "%41.@./t?warehouse=w"),
+        ("iceberg+rest+https://h/a/".to_owned(), "%41@?warehouse=w&partition=day("),
+        ("iceberg+rest+https://h/".to_owned(), "%20@/a/t?warehouse=w&token=%"),
+        ("iceberg+glue+s3://lake/".to_owned(), "%41@/db/t?mode=x"),
+        ("iceberg+glue+s3://lake/db/".to_owned(), "@?aws_access_key_id=x&aws_secret_access_key=%FF"),
+        ("iceberg+file+s3://lake/".to_owned(), "@/t?partition=day("),
+        ("s3://lake/".to_owned(), "@//"),
+        ("glue:///".to_owned(), "%41@/T"),
+        ("iceberg+local:///t?partition=id;token%3D".to_owned(), ",bad("),
+        ("iceberg+local:///t?partition=day(a%3D".to_owned(), ".\"a"),
+        ("iceberg+local:///t?partition=a,\"b%3D\".".to_owned(), ".\"c\".d,"),
+        ("iceberg+local:///t?partition=day(a%3D".to_owned(), ",ts)"),
+        ("iceberg+local:///t?partition=bucket(2,a%3D".to_owned(), "\"x\")"),
+        ("iceberg+local:///t?partition=bucket(a%3D".to_owned(), ",2)"),
+        ("iceberg+local:///t?partition=a%3D".to_owned(), ",b,b"),
     ];
-    for (seed, (before, after)) in (50..).zip(cases) {
-        let marker = Marker::new(seed);
+    // What comes before a colon is looked at as a scheme, if it is short enough for one.
+    let long = cases.map(|(before, after)| (LEN, before, after));
+    let cases = long.into_iter().chain([(36, String::new(), ":x"), (30, "s3".to_owned(), "://lake/t")]);
+    for (seed, (len, before, after)) in (50..).zip(cases) {
+        let marker = Marker::of_length(seed, len);
         let uri = marker.between(&before, after);
         let error = uri.parse::<Destination>().expect_err("the grammar does not take it");
         let _ = black_box((error.to_string(), error.render(), format!("{error:?}")));
@@ -166,7 +209,8 @@ fn nothing_is_left_of_a_secret_once_it_is_refused() {
 
 #[test]
 fn nothing_is_left_of_a_secret_that_was_built_in() {
-    let marker = Marker::new(90);
+    let _alone = alone();
+    let marker = Marker::new(200);
     // A `String` is moved into a `Secret`, not copied.
     let secret = || Secret::new(std::mem::take(&mut *marker.between("", "")));
     for build in [
