@@ -1,56 +1,46 @@
 //! Partition field names that Avro allows, for manifests.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
-use iceberg::spec::{PartitionSpec, Schema, UnboundPartitionField, UnboundPartitionSpec};
-
-use crate::error::{Error, Result};
-
-/// The spec to write manifests with: `spec`, its field names made [Avro names](avro_name).
+/// The names of a spec's partition fields in manifests.
 ///
-/// A manifest's partition tuple is an Avro record, whose field names are letters, digits and `_`,
-/// while a partition field may be named after a nested column (`address.city`) or anything else.
-/// The `iceberg` crate writes names as they are, and no reader can open such a manifest again.
-/// Readers match the fields by id, which stays, as do spec id, sources and transforms.
+/// A manifest's partition tuple is an Avro record, whose field names are ASCII letters, digits and
+/// `_`, while a partition field may be named after a nested column (`address.city`) or anything
+/// else. Every other character is spelled as the Java library does: `address_x2Ecity`, `_2024`, and
+/// by its UTF-16 units where it has two, `_xD83D_xDE00`. Letters beyond ASCII are spelled too, which
+/// Java keeps but not every reader takes.
 ///
-/// # Errors
-/// [`ErrorKind::Table`](crate::ErrorKind::Table) when a name must change and the spec does not fit `schema`.
-pub fn manifest_spec(spec: &PartitionSpec, schema: &Schema) -> Result<PartitionSpec> {
-    if spec.fields().iter().all(|field| matches!(avro_name(&field.name), Cow::Borrowed(_))) {
-        return Ok(spec.clone());
-    }
-    let renamed = spec.fields().iter().cloned().map(|mut field| {
-        field.name = avro_name(&field.name).into_owned();
-        UnboundPartitionField::from(field)
-    });
-    UnboundPartitionSpec::builder()
-        .with_spec_id(spec.spec_id())
-        .add_partition_fields(renamed)
-        .and_then(|builder| builder.build().bind(schema.clone()))
-        .map_err(|error| {
-            let message = format!("spec {} has names that avro does not allow: {error}", spec.spec_id());
-            Error::table(message).with_source(error)
-        })
+/// Names that become alike are told apart by a number; readers go by field id. The schema is not
+/// asked, so that columns may have any name and sources may be dropped.
+///
+/// ```
+/// let names = calve_partition::avro_names(["ts_day", "address.city", "address_x2Ecity"]);
+/// assert_eq!(names, ["ts_day", "address_x2Ecity", "address_x2Ecity_2"]);
+/// ```
+pub fn avro_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let unique = |name: &str| {
+        let name = avro_name(name);
+        let mut unique = name.clone();
+        let mut number = 2;
+        while !taken.insert(unique.clone()) {
+            unique = format!("{name}_{number}");
+            number += 1;
+        }
+        unique
+    };
+    names.into_iter().map(unique).collect()
 }
 
-/// A name Avro allows, spelled as the Java library does: `address_x2Ecity`, `_2024`.
-///
-/// Letters and digits beyond ASCII are spelled out too, since not every reader takes them.
-pub fn avro_name(name: &str) -> Cow<'_, str> {
-    let fits = |at: usize, unit: u16| {
-        let letter = u8::try_from(unit).is_ok_and(|b| b.is_ascii_alphabetic() || b == b'_');
-        letter || (at > 0 && u8::try_from(unit).is_ok_and(|b| b.is_ascii_digit()))
-    };
-    if name.encode_utf16().enumerate().all(|(at, unit)| fits(at, unit)) {
-        return Cow::Borrowed(name);
-    }
-    let mut spelled = String::with_capacity(name.len() + 4);
+fn avro_name(name: &str) -> String {
+    let mut spelled = String::with_capacity(name.len());
     for (at, unit) in name.encode_utf16().enumerate() {
-        match char::from_u32(u32::from(unit)) {
-            Some(fitting) if fits(at, unit) => spelled.push(fitting),
-            Some(digit) if digit.is_ascii_digit() => spelled.extend(['_', digit]),
+        match u8::try_from(unit).map(char::from) {
+            Ok(fits) if fits.is_ascii_alphabetic() || fits == '_' => spelled.push(fits),
+            Ok(digit) if digit.is_ascii_digit() && at > 0 => spelled.push(digit),
+            Ok(digit) if digit.is_ascii_digit() => spelled.extend(['_', digit]),
             _ => spelled.push_str(&format!("_x{unit:X}")),
         }
     }
-    Cow::Owned(spelled)
+    if spelled.is_empty() { "_".to_owned() } else { spelled }
 }

@@ -15,7 +15,8 @@ const FIRST_FIELD_ID: i32 = 1000;
 /// `ts_year`, `ts_month`, `ts_day`, `ts_hour`, `id_bucket`, `s_trunc`, and the column's own
 /// name for identity; a nested column's name has its dots. Where such a name is taken, by a
 /// column or by an earlier field, the transform's parameter follows it (`id_bucket_16`, as
-/// the reference implementation names fields added to a table), then a number from 2.
+/// [`reconcile`](crate::reconcile) names fields added to a table), and where that is taken too, a
+/// number from 2.
 /// Ids count up from 1000. An empty request gives the unpartitioned spec.
 ///
 /// # Errors
@@ -37,16 +38,15 @@ const FIRST_FIELD_ID: i32 = 1000;
 /// ```
 pub fn bind(request: &[calve_uri::PartitionField], schema: &Schema) -> Result<UnboundPartitionSpec> {
     let mut fields: Vec<UnboundPartitionField> = Vec::with_capacity(request.len());
-    for wanted in request.iter().map(|field| Wanted::resolve(field, schema)) {
-        let wanted = wanted?;
-        if let Some(earlier) = fields.iter().find(|field| wanted.repeats(field)) {
-            return Err(Error::request(format!(
-                "{wanted} is redundant next to the field {:?}: one column takes one time \
-                 transform, and any other transform once",
-                earlier.name
-            )));
+    let request: Vec<_> =
+        request.iter().map(|field| Wanted::resolve(field, schema)).collect::<Result<_>>()?;
+    for (at, wanted) in request.iter().enumerate() {
+        if let Some(earlier) =
+            request[..at].iter().find(|earlier| wanted.repeats(earlier.source_id, earlier.transform))
+        {
+            return Err(wanted.redundant(earlier));
         }
-        let name = wanted.name(schema, |name| fields.iter().any(|field| field.name == name))?;
+        let name = wanted.name(schema, false, |name| fields.iter().any(|field| field.name == name))?;
         fields.push(UnboundPartitionField {
             source_id: wanted.source_id,
             field_id: Some(FIRST_FIELD_ID + fields.len() as i32),
@@ -74,7 +74,7 @@ impl<'a> Wanted<'a> {
             return Err(Error::request(format!(
                 "{}: there is no such column; the columns are {}",
                 wanted(0),
-                names(schema)
+                column_names(schema)
             )));
         };
         let wanted = wanted(found.id);
@@ -103,38 +103,46 @@ impl<'a> Wanted<'a> {
         Ok(wanted)
     }
 
-    /// Whether the reference implementation would call this field redundant next to `field`.
-    pub(crate) fn repeats(&self, field: &UnboundPartitionField) -> bool {
-        self.source_id == field.source_id && self.transform.dedup_name() == field.transform.dedup_name()
+    /// Whether the reference implementation would call this field redundant next to one of this
+    /// source column and transform.
+    pub(crate) fn repeats(&self, source_id: i32, transform: Transform) -> bool {
+        self.source_id == source_id && self.transform.dedup_name() == transform.dedup_name()
     }
 
-    /// The field's name: the reference implementation's, or the nearest free one.
-    pub(crate) fn name(&self, schema: &Schema, taken: impl Fn(&str) -> bool) -> Result<String> {
+    /// The error of asking for both this field and `other`.
+    pub(crate) fn redundant(&self, other: &Wanted<'_>) -> Error {
+        Error::request(format!(
+            "{self} is redundant next to {other}: one column takes one time transform, and any other \
+             transform once"
+        ))
+    }
+
+    /// The field's name: the reference implementation's, or the nearest free one. A field `added` to
+    /// a table's spec has its transform's parameter in its name, one of a new table only where the
+    /// name would be taken.
+    pub(crate) fn name(&self, schema: &Schema, added: bool, taken: impl Fn(&str) -> bool) -> Result<String> {
         let column = self.column;
-        let free = |name: &str| {
-            let of_column = schema.field_by_name(name);
-            let own = self.transform == Transform::Identity
-                && of_column.is_some_and(|field| field.id == self.source_id);
-            (own || of_column.is_none()) && !taken(name)
-        };
         let base = match self.transform {
             Transform::Identity => column.to_owned(),
             Transform::Bucket(_) => format!("{column}_bucket"),
             Transform::Truncate(_) => format!("{column}_trunc"),
             other => format!("{column}_{}", name_of(other)),
         };
-        if free(&base) {
-            return Ok(base);
-        }
-        let parameter = match self.transform {
-            Transform::Bucket(n) | Transform::Truncate(n) => Some(format!("{base}_{n}")),
-            _ => None,
+        let full = match self.transform {
+            Transform::Bucket(n) | Transform::Truncate(n) => format!("{base}_{n}"),
+            _ => base.clone(),
         };
-        let numbered = (2..1000).map(|n| format!("{base}_{n}"));
-        let mut candidates = parameter.into_iter().chain(numbered);
+        let free = |name: &str| {
+            let of_column = schema.field_by_name(name);
+            let own = self.transform == Transform::Identity
+                && of_column.is_some_and(|field| field.id == self.source_id);
+            (own || of_column.is_none()) && !taken(name)
+        };
+        let numbered = (2..1000).map(|n| format!("{full}_{n}"));
+        let mut candidates = (!added).then_some(base).into_iter().chain([full.clone()]).chain(numbered);
         candidates
             .find(|name| free(name))
-            .ok_or_else(|| Error::request(format!("{self}: every name like {base:?} is taken already")))
+            .ok_or_else(|| Error::request(format!("{self}: every name like {full:?} is taken already")))
     }
 }
 
@@ -178,7 +186,7 @@ fn transform_of(requested: calve_uri::Transform) -> Transform {
 }
 
 /// The top-level columns, for messages: at most ten of them.
-fn names(schema: &Schema) -> String {
+pub(crate) fn column_names(schema: &Schema) -> String {
     let fields = schema.as_struct().fields();
     let shown = fields.iter().take(10).map(|field| format!("{:?}", field.name));
     let mut names = shown.collect::<Vec<_>>().join(", ");

@@ -9,7 +9,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The requested partitioning does not fit the schema: change the request.
+    /// The requested partitioning, or a filter, does not fit the schema: change it.
     Request,
     /// The batch is not of the table's schema: match and cast its columns first.
     Batch,

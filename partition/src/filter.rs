@@ -1,18 +1,18 @@
 //! What a filter on rows says about partitions.
 
+mod bind;
 mod columns;
 mod condition;
 mod key;
 mod projection;
 mod span;
 
-use iceberg::expr::{BoundPredicate, BoundReference, PredicateOperator};
-use iceberg::spec::{Datum, FieldSummary, PartitionSpec, Schema, Struct, Type};
+use iceberg::expr::Predicate;
+use iceberg::spec::{FieldSummary, PartitionSpec, Schema, Struct};
 
 use crate::error::Result;
-use crate::source::SourceColumn;
-use condition::{Comparison, Condition};
-use key::Key;
+use bind::Binder;
+use condition::Condition;
 use projection::Projection;
 use span::Span;
 
@@ -23,10 +23,11 @@ use span::Span;
 /// true nor false and selects nothing, NaN is above all numbers and equal to itself, −0.0
 /// equals 0.0. `NOT` is rewritten to the leaves before anything is judged.
 ///
-/// What can't be proven is allowed: time values from before 1970 may be one too large, as old
-/// writers made them; numbers truncated past the end of their type have wrapped round; bounds
-/// of strings may be cut. Fields whose source the schema lacks, and `void` or unknown
-/// transforms, contribute nothing.
+/// What can't be proven is allowed. Time values from before 1970 may be one too large, as old
+/// writers made them. Numbers truncated past the end of their type have wrapped round, also those
+/// of a `long` column that was an `int` one; truncated to more than 2³⁰, an `int` may have become
+/// anything, as in the Java library. Bounds of strings may be cut. Fields whose source the schema
+/// lacks, and `void` or unknown transforms, contribute nothing.
 #[derive(Clone, Debug)]
 pub struct PartitionFilter {
     node: Node,
@@ -53,13 +54,39 @@ struct Leaf {
 impl PartitionFilter {
     /// Projects a filter onto the partitions of a spec.
     ///
-    /// `filter` is bound to the scan's schema and `schema` is that schema; columns and partition
-    /// fields meet by source field id, so the spec may be any of the table's.
+    /// `schema` is that of the rows; the filter names its columns exactly as the schema does,
+    /// nested ones with dots. Columns and partition fields meet by source field id, so the spec
+    /// may be any of the table's.
+    ///
+    /// The filter is bound here and not by the `iceberg` crate, whose binding has no room for
+    /// null: it takes a required field of an optional struct for never null, and a comparison
+    /// with a literal outside the column's type for always true or false.
+    ///
+    /// A filter may be of any length and depth; judging takes stack only where `AND` and `OR`
+    /// alternate in depth.
     ///
     /// # Errors
-    /// None at present: what this crate can't judge, it allows.
-    pub fn new(filter: &BoundPredicate, spec: &PartitionSpec, schema: &Schema) -> Result<Self> {
-        Ok(Self { node: Node::compile(filter, false, spec, schema), fields: spec.fields().len() })
+    /// [`ErrorKind::Request`](crate::ErrorKind::Request) when a column is missing or lies in a list or map, when
+    /// a literal can't be read in its column's type, and when a column that is no float is
+    /// tested for NaN. What this crate can't judge is no error: it is allowed.
+    ///
+    /// ```
+    /// # use iceberg::expr::Reference;
+    /// # use iceberg::spec::*;
+    /// # let ts = NestedField::optional(1, "ts", Type::Primitive(PrimitiveType::Timestamp));
+    /// # let schema = Schema::builder().with_fields([ts.into()]).build()?;
+    /// # let spec = PartitionSpec::builder(schema.clone())
+    /// #     .add_partition_field("ts", "ts_day", Transform::Day)?
+    /// #     .build()?;
+    /// let recent = Reference::new("ts").greater_than(Datum::timestamp_micros(1_717_200_000_000_000));
+    /// let filter = calve_partition::PartitionFilter::new(&recent, &spec, &schema)?;
+    /// assert!(filter.may_match(&Struct::from_iter([Some(Literal::date(19_875))])));
+    /// assert!(!filter.may_match(&Struct::from_iter([Some(Literal::date(19_874))])));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(filter: &Predicate, spec: &PartitionSpec, schema: &Schema) -> Result<Self> {
+        let node = Binder { spec, schema }.bind(filter)?;
+        Ok(Self { node, fields: spec.fields().len() })
     }
 
     /// Whether a partition may hold a row that satisfies the filter; `false` is proof of none.
@@ -96,69 +123,14 @@ impl PartitionFilter {
 }
 
 impl Node {
-    /// Rewrites a predicate, negated or not; a chain of one connective becomes one node.
-    fn compile(filter: &BoundPredicate, negated: bool, spec: &PartitionSpec, schema: &Schema) -> Self {
-        let both = |inputs: [&BoundPredicate; 2]| {
-            let nodes = inputs.map(|input| Self::compile(input, negated, spec, schema));
-            nodes.into_iter()
-        };
-        let leaf = |term: &BoundReference, condition: Condition| {
-            Node::Leaf(Leaf {
-                condition: if negated { condition.negate() } else { condition },
-                projections: Vec::new(),
-            })
-            .on(term, spec, schema)
-        };
-        match filter {
-            BoundPredicate::AlwaysTrue => Node::Constant(!negated),
-            BoundPredicate::AlwaysFalse => Node::Constant(negated),
-            BoundPredicate::Not(inner) => {
-                let [inner] = inner.inputs();
-                Self::compile(inner, !negated, spec, schema)
-            }
-            BoundPredicate::And(inputs) if !negated => Self::all(both(inputs.inputs())),
-            BoundPredicate::Or(inputs) if negated => Self::all(both(inputs.inputs())),
-            BoundPredicate::And(inputs) | BoundPredicate::Or(inputs) => Self::any(both(inputs.inputs())),
-            BoundPredicate::Unary(term) => leaf(term.term(), unary(term.op())),
-            BoundPredicate::Binary(term) => leaf(term.term(), binary(term.op(), term.literal())),
-            BoundPredicate::Set(term) => leaf(term.term(), set(term.op(), term.literals().iter())),
-        }
-    }
-
-    fn all(nodes: impl Iterator<Item = Node>) -> Self {
-        Node::And(flat(nodes, |node| match node {
-            Node::And(inner) => Ok(inner),
+    /// Nodes under one connective; those of the same connective are taken apart.
+    fn join(all: bool, nodes: Vec<Node>) -> Self {
+        let flat = flat(nodes, |node| match node {
+            Node::And(inner) if all => Ok(inner),
+            Node::Or(inner) if !all => Ok(inner),
             other => Err(other),
-        }))
-    }
-
-    fn any(nodes: impl Iterator<Item = Node>) -> Self {
-        Node::Or(flat(nodes, |node| match node {
-            Node::Or(inner) => Ok(inner),
-            other => Err(other),
-        }))
-    }
-
-    /// This leaf with the partition fields made of its column.
-    fn on(mut self, term: &BoundReference, spec: &PartitionSpec, schema: &Schema) -> Self {
-        let id = term.field().id;
-        if let Node::Leaf(leaf) = &mut self
-            && leaf.condition != Condition::Unknown
-            && SourceColumn::find(schema, id).is_some()
-            && let Type::Primitive(source) = term.field().field_type.as_ref()
-        {
-            for (position, field) in spec.fields().iter().enumerate() {
-                if field.source_id == id {
-                    leaf.projections.extend(Projection::new(
-                        position,
-                        field.transform,
-                        source,
-                        &leaf.condition,
-                    ));
-                }
-            }
-        }
-        self
+        });
+        if all { Node::And(flat) } else { Node::Or(flat) }
     }
 
     /// Folds the tree with a judge of leaves; leaves without a partition field give `unknown`.
@@ -174,6 +146,10 @@ impl Node {
 }
 
 impl Leaf {
+    fn unknown() -> Self {
+        Self { condition: Condition::Unknown, projections: Vec::new() }
+    }
+
     /// What each partition field of the column says of a partition.
     fn judge<'a>(
         &'a self,
@@ -187,10 +163,7 @@ impl Leaf {
     }
 }
 
-fn flat(
-    nodes: impl Iterator<Item = Node>,
-    inner: impl Fn(Node) -> std::result::Result<Vec<Node>, Node>,
-) -> Vec<Node> {
+fn flat(nodes: Vec<Node>, inner: impl Fn(Node) -> std::result::Result<Vec<Node>, Node>) -> Vec<Node> {
     let mut flat: Vec<Node> = Vec::new();
     for node in nodes {
         match inner(node) {
@@ -206,39 +179,4 @@ fn flat(
         }
     }
     flat
-}
-
-fn unary(op: PredicateOperator) -> Condition {
-    match op {
-        PredicateOperator::IsNull => Condition::IsNull,
-        PredicateOperator::NotNull => Condition::NotNull,
-        PredicateOperator::IsNan => Condition::IsNan,
-        PredicateOperator::NotNan => Condition::NotNan,
-        _ => Condition::Unknown,
-    }
-}
-
-fn binary(op: PredicateOperator, literal: &Datum) -> Condition {
-    use PredicateOperator as Op;
-    let key = Key::of(literal.literal()).into_owned();
-    match op {
-        Op::LessThan => Condition::Compare(Comparison::Less, key),
-        Op::LessThanOrEq => Condition::Compare(Comparison::LessOrEqual, key),
-        Op::GreaterThan => Condition::Compare(Comparison::Greater, key),
-        Op::GreaterThanOrEq => Condition::Compare(Comparison::GreaterOrEqual, key),
-        Op::Eq => Condition::among([key]),
-        Op::NotEq => Condition::among([key]).negate(),
-        Op::StartsWith => Condition::starts_with(key),
-        Op::NotStartsWith => Condition::starts_with(key).negate(),
-        _ => Condition::Unknown,
-    }
-}
-
-fn set<'a>(op: PredicateOperator, literals: impl Iterator<Item = &'a Datum>) -> Condition {
-    let among = Condition::among(literals.map(|literal| Key::of(literal.literal()).into_owned()));
-    match op {
-        PredicateOperator::In => among,
-        PredicateOperator::NotIn => among.negate(),
-        _ => Condition::Unknown,
-    }
 }

@@ -2,22 +2,30 @@
 
 use iceberg::spec::{Literal, PrimitiveLiteral, PrimitiveType, Transform};
 
-use crate::transform::year_month_day;
+use crate::transform::{literal_of, year_month_day};
 
+const MICROS_PER_DAY: i64 = 86_400_000_000;
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
 /// A partition value in human form: `2024-06-01` of `day`, `2024-06-01-17` of `hour`.
 ///
 /// `of` is the type of the value, the transform's result. Numbers, times, UUIDs and decimals
-/// are spelled as Java's `toString` does, binaries in base64; the text is not escaped. `None`
-/// where the value is not of that type.
+/// are spelled as Java's `toString` does, binaries in base64; the text is not escaped. `float` and
+/// `double` are spelled as of JDK 19; older ones give some values, like 2.0E23 and the least ones,
+/// other digits. `None` where the value is not of that type.
 pub fn human(transform: Transform, value: &Literal, of: &PrimitiveType) -> Option<String> {
     use PrimitiveLiteral as L;
     use PrimitiveType as P;
     let Literal::Primitive(value) = value else {
         return None;
     };
-    Some(match (transform, value) {
+    // Ordinals are ints, those of days are dates; some take the one for the other.
+    let ordinal = matches!(transform, Transform::Year | Transform::Month | Transform::Day | Transform::Hour);
+    if ordinal && !matches!(of, P::Int | P::Date) {
+        return None;
+    }
+    let value = literal_of(value, of)?;
+    Some(match (transform, value.as_ref()) {
         (Transform::Year, L::Int(years)) => format!("{:04}", 1970 + i64::from(*years)),
         (Transform::Month, L::Int(months)) => {
             format!("{:04}-{:02}", 1970 + months.div_euclid(12), 1 + months.rem_euclid(12))
@@ -31,6 +39,7 @@ pub fn human(transform: Transform, value: &Literal, of: &PrimitiveType) -> Optio
         (_, L::Int(days)) if *of == P::Date => day(i64::from(*days)),
         (_, L::Int(v)) => v.to_string(),
         (_, L::Long(v)) => match of {
+            P::Time if !(0..MICROS_PER_DAY).contains(v) => return None,
             P::Time => clock(i128::from(*v) * 1_000),
             P::Timestamp => date_time(i128::from(*v) * 1_000),
             P::Timestamptz => date_time(i128::from(*v) * 1_000) + "+00:00",
@@ -38,8 +47,8 @@ pub fn human(transform: Transform, value: &Literal, of: &PrimitiveType) -> Optio
             P::TimestamptzNs => date_time(i128::from(*v)) + "+00:00",
             _ => v.to_string(),
         },
-        (_, L::Float(v)) => float(v.is_nan(), v.is_infinite(), f64::from(v.0), format!("{:e}", v.0)),
-        (_, L::Double(v)) => float(v.is_nan(), v.is_infinite(), v.0, format!("{:e}", v.0)),
+        (_, L::Float(v)) => float(f64::from(v.0), &format!("{:e}", v.0), &format!("{:.1e}", v.0)),
+        (_, L::Double(v)) => float(v.0, &format!("{:e}", v.0), &format!("{:.1e}", v.0)),
         (_, L::String(v)) => v.clone(),
         (_, L::Binary(v)) => base64(v),
         (_, L::UInt128(v)) => uuid(*v),
@@ -96,21 +105,23 @@ fn parts(nanos: i128) -> (i128, i128, i128, i128) {
     (seconds / 3_600, seconds / 60 % 60, seconds % 60, nanos % 1_000_000_000)
 }
 
-/// `Float.toString` and `Double.toString`, from the shortest digits in scientific form.
-fn float(nan: bool, infinite: bool, value: f64, scientific: String) -> String {
-    if nan {
+/// `Float.toString` and `Double.toString`, from the shortest digits in scientific form and the nearest
+/// two. Java writes two digits at least, so where one would do it takes the nearest two: 4.9E-324.
+fn float(value: f64, shortest: &str, two: &str) -> String {
+    if value.is_nan() {
         return "NaN".to_owned();
     }
-    if infinite {
+    if value.is_infinite() {
         return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let scientific = if shortest.contains('.') { shortest } else { two };
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", mantissa),
     };
-    let digits = mantissa.replace('.', "");
+    let digits = mantissa.strip_suffix(".0").unwrap_or(mantissa).replace('.', "");
     let plain = value == 0.0 || (1e-3..1e7).contains(&value.abs());
     let (whole, fraction) = match exponent {
         _ if !plain => (digits[..1].to_owned(), digits[1..].to_owned()),

@@ -30,7 +30,8 @@
 //! A *request* is what a user wrote (`day(ts),bucket(16,id)`). [`bind`] makes a new table's spec
 //! of it; [`reconcile`] compares it with the spec a table has. [`Splitter`] computes the values
 //! of a spec for a batch with [`apply`] and groups the rows by them; [`partition_path`] names
-//! their folder, [`manifest_spec`] their fields in manifests. [`PartitionFilter`] tells which partitions and manifests a row filter can skip.
+//! their folder, [`avro_names`] their fields in manifests. [`PartitionFilter`] tells which partitions
+//! and manifests a row filter can skip.
 //!
 //! The two directions meet in one idea: a partition value stands for a set of source values.
 //! Writing maps a value into it, pruning asks whether any (or every) value of the set satisfies
@@ -56,7 +57,7 @@ mod source;
 mod split;
 mod transform;
 
-pub use avro::{avro_name, manifest_spec};
+pub use avro::avro_names;
 pub use bind::bind;
 pub use error::{Error, ErrorKind, Result};
 pub use filter::PartitionFilter;

@@ -56,7 +56,9 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Undoes [`escape`]. `None` for text it never makes: a lone `%`, bytes that are not UTF-8.
+/// Undoes [`escape`], and reads what `java.net.URLDecoder` does: hexadecimal digits of either case
+/// and characters that need not have been left as they are. `None` for a `%` without two digits
+/// and for bytes that are not UTF-8.
 pub fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

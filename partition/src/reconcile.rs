@@ -24,10 +24,14 @@ pub enum Reconciled {
 /// absent. A field the spec lacks is [`Reconciled::Incompatible`], or part of
 /// [`Reconciled::Evolve`] when `evolve` asks for it and the spec can take it.
 ///
+/// Added fields are named as the reference implementation names those added to a table:
+/// `id_bucket_16`, `s_trunc_4`, `ts_day`, with a number from 2 where such a name is taken.
+///
 /// `schema` is the table's current one.
 ///
 /// # Errors
-/// [`ErrorKind::Request`](crate::ErrorKind::Request) when a field does not fit the schema, as in [`bind`](crate::bind).
+/// [`ErrorKind::Request`](crate::ErrorKind::Request) when a field does not fit the schema, and
+/// when two are redundant, as in [`bind`](crate::bind).
 pub fn reconcile(
     request: &[calve_uri::PartitionField],
     spec: &PartitionSpec,
@@ -35,13 +39,24 @@ pub fn reconcile(
     evolve: bool,
 ) -> Result<Reconciled> {
     let mut added: Vec<UnboundPartitionField> = Vec::new();
-    for field in request {
-        let wanted = Wanted::resolve(field, schema)?;
-        let has = spec
-            .fields()
-            .iter()
-            .any(|field| field.source_id == wanted.source_id && field.transform == wanted.transform);
-        if has {
+    let request: Vec<_> =
+        request.iter().map(|field| Wanted::resolve(field, schema)).collect::<Result<_>>()?;
+    let has = |wanted: &Wanted<'_>| {
+        let mut fields = spec.fields().iter();
+        fields.any(|field| field.source_id == wanted.source_id && field.transform == wanted.transform)
+    };
+    for (at, wanted) in request.iter().enumerate() {
+        let repeated = request[..at].iter().find(|earlier| {
+            // A foreign table may have two time transforms of one column; then both may be asked for.
+            let both = has(wanted) && has(earlier) && wanted.transform != earlier.transform;
+            wanted.repeats(earlier.source_id, earlier.transform) && !both
+        });
+        if let Some(earlier) = repeated {
+            return Err(wanted.redundant(earlier));
+        }
+    }
+    for wanted in &request {
+        if has(wanted) {
             continue;
         }
         if !evolve {
@@ -52,14 +67,14 @@ pub fn reconcile(
         }
         let existing = spec.fields().iter().cloned().map(UnboundPartitionField::from);
         let existing: Vec<_> = existing.chain(added.iter().cloned()).collect();
-        if let Some(other) = existing.iter().find(|field| wanted.repeats(field)) {
+        if let Some(other) = existing.iter().find(|field| wanted.repeats(field.source_id, field.transform)) {
             return Ok(Reconciled::Incompatible(format!(
                 "{wanted} is redundant next to the table's field {:?}: a column takes one time \
                  transform",
                 other.name
             )));
         }
-        let name = wanted.name(schema, |name| existing.iter().any(|field| field.name == name))?;
+        let name = wanted.name(schema, true, |name| existing.iter().any(|field| field.name == name))?;
         added.push(UnboundPartitionField {
             source_id: wanted.source_id,
             field_id: None,

@@ -68,7 +68,8 @@ impl Splitter {
     /// The partition values of every row: one array per partition field, in the spec's order.
     ///
     /// Each has the batch's row count and the Arrow type of the transform's result, as
-    /// [`apply`] gives it; a `void` field of a dropped column is an array of type `Null`.
+    /// [`apply`] gives it; a `void` field of a dropped column is an array of type `Null`. Where
+    /// [`split`](Self::split) has 0.0 for −0.0, the arrays of identity fields have what the batch has.
     ///
     /// # Errors
     /// [`ErrorKind::Batch`](crate::ErrorKind::Batch) when a source column is missing or of another type;
@@ -88,7 +89,8 @@ impl Splitter {
     /// Every row is in exactly one part, rows keep their order within a part, and parts come
     /// in the order in which their first row does. A batch without rows has no parts; without
     /// partition fields, all its rows are one part with an empty value. Null is a value like
-    /// any other, −0.0 is 0.0 and all NaNs are one.
+    /// any other, −0.0 is 0.0 and all NaNs are one: the parts' values have 0.0, their rows either
+    /// zero.
     ///
     /// Beside the batch and its partition values, this takes at most 12 bytes a row while it works
     /// and a table of a few; the parts keep 4 bytes a row.

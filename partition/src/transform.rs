@@ -8,8 +8,8 @@ mod truncate;
 
 pub(crate) use bucket::{Modulus, hash_literal};
 pub(crate) use conform::arrow_type;
-pub(crate) use scalar::literal_at;
 pub use scalar::{apply_datum, apply_literal};
+pub(crate) use scalar::{literal_at, literal_of};
 pub(crate) use time::{days_from_civil, year_month_day};
 
 use arrow::array::{Array, ArrayRef, AsArray, new_null_array};
@@ -26,6 +26,9 @@ use crate::error::{Error, Result};
 /// the source's for identity, truncate and void; `Int32` for bucket, year, month
 /// and hour; `Date32` for day.
 ///
+/// Identity gives values as they are, −0.0 and any NaN too; a partition's value, as in
+/// [`Part`](crate::Part), has 0.0 for the former.
+///
 /// Sliced, dictionary, view and large arrays are accepted, and so are arrays of a
 /// type that widens to `source` without loss (`Int32` for `long`, a millisecond
 /// timestamp for `timestamp`). A dictionary is transformed once per distinct value.
@@ -38,8 +41,9 @@ use crate::error::{Error, Result};
 /// [`ErrorKind::Table`](crate::ErrorKind::Table) when the transform does not take
 /// `source` or is unknown, [`ErrorKind::Batch`](crate::ErrorKind::Batch) when the array
 /// is of another type, and [`ErrorKind::Value`](crate::ErrorKind::Value) when a
-/// result does not fit its type: the hour of a year past 246953, or a truncated number
-/// below the smallest `int`, `long` or decimal of its precision.
+/// result does not fit its type: the hour of a year before -243014 or past 246953, a truncated
+/// number below the smallest `int`, `long` or decimal of its precision, or a timestamp in seconds
+/// that is too far off for `source`.
 pub fn apply(transform: Transform, array: &ArrayRef, source: &PrimitiveType) -> Result<ArrayRef> {
     check(transform, source)?;
     if transform == Transform::Void {

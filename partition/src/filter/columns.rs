@@ -5,8 +5,8 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{max, min};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
-    Time32MillisecondType, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimeUnit,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use iceberg::spec::PrimitiveType;
 
@@ -143,11 +143,20 @@ fn key_at<'a>(column: &'a ArrayRef, row: usize, of: &PrimitiveType) -> Option<Ke
         DataType::Int32 => int(i64::from(column.as_primitive::<Int32Type>().value(row))),
         DataType::Date32 => int(i64::from(column.as_primitive::<Date32Type>().value(row))),
         DataType::Int64 => int(column.as_primitive::<Int64Type>().value(row)),
+        DataType::Time32(TimeUnit::Second) => {
+            instant(i64::from(column.as_primitive::<Time32SecondType>().value(row)), 1)
+        }
         DataType::Time32(TimeUnit::Millisecond) => {
             instant(i64::from(column.as_primitive::<Time32MillisecondType>().value(row)), 1_000)
         }
         DataType::Time64(TimeUnit::Microsecond) => {
             instant(column.as_primitive::<Time64MicrosecondType>().value(row), 1_000_000)
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            instant(column.as_primitive::<Time64NanosecondType>().value(row), 1_000_000_000)
+        }
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            instant(column.as_primitive::<TimestampSecondType>().value(row), 1)
         }
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
             instant(column.as_primitive::<TimestampMillisecondType>().value(row), 1_000)

@@ -75,6 +75,20 @@ impl Condition {
         }
     }
 
+    /// The term without literals outside the column's type, which decide it for all values but
+    /// null; `None` when no value satisfies it.
+    pub(super) fn settled(self) -> Option<Self> {
+        use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        Some(match self {
+            Condition::Compare(Less | LessOrEqual, Key::Above)
+            | Condition::Compare(Greater | GreaterOrEqual, Key::Below) => Condition::NotNull,
+            Condition::Compare(_, Key::Above | Key::Below) => return None,
+            Condition::NotAmong(keys) if keys.is_empty() => Condition::NotNull,
+            Condition::Among(keys) if keys.is_empty() => return None,
+            other => other,
+        })
+    }
+
     /// Whether a row with a value of `span` may satisfy this.
     pub(super) fn may(&self, span: &Span<'_>, projection: &Projection) -> bool {
         let range = match span {

@@ -1,5 +1,7 @@
 //! From partition values back to the source values they stand for.
 
+use std::ops::RangeInclusive;
+
 use iceberg::spec::{FieldSummary, Literal, PrimitiveLiteral, PrimitiveType, Transform};
 
 use super::condition::Condition;
@@ -9,7 +11,7 @@ use crate::transform::{Modulus, days_from_civil, hash_literal, result_type};
 
 /// Hours this far from 1970, either way, are where a 64-bit count of microseconds ends up after
 /// its hour has wrapped round an `int`: 2³² less the greatest hour, rounded down.
-const HOURS_WRAP: i128 = 1_732_000_000;
+const HOURS_WRAP: i64 = 1_732_000_000;
 
 /// One partition field made of a term's column.
 #[derive(Clone, Debug)]
@@ -65,7 +67,11 @@ impl Projection {
             let nan = Span::Range(Range::point(Key::Float(f64::NAN)));
             floating && summary.contains_nan != Some(false) && condition.may(&nan, self)
         };
-        condition.may(&self.bounds(summary), self) || null() || nan()
+        let bounds = self.bounds(summary);
+        condition.may(&bounds, self)
+            || null()
+            || nan()
+            || self.wrapped(summary).any(|range| condition.may(&Span::Range(range), self))
     }
 
     /// The type of the field's values.
@@ -79,6 +85,9 @@ impl Projection {
             (Transform::Identity, value) => Some(Range::point(value)),
             (Transform::Bucket(_), Key::Int(bucket)) => return Span::Buckets(bucket, bucket),
             (Transform::Truncate(width), Key::Int(value)) => {
+                if self.is_garbled(&(value..=value)) {
+                    return Span::Unknown;
+                }
                 // Every floor is a multiple of the width, and no floor that wrapped round is.
                 let width = i128::from(width);
                 (value.rem_euclid(width) == 0).then(|| Range::ints(value, value.saturating_add(width - 1)))
@@ -95,12 +104,61 @@ impl Projection {
         range.map_or(Span::Unknown, Span::Range)
     }
 
+    /// Whether a truncated value between these may have been made by the Java library of an `int`
+    /// and a width above 2³⁰. Its `(v % W) + W` then passes the end of an `int`, and the result is
+    /// no multiple of the width and may lie above `v`.
+    fn is_garbled(&self, values: &RangeInclusive<i128>) -> bool {
+        let Transform::Truncate(width) = self.transform else {
+            return false;
+        };
+        // A `long` column may have been an `int` one when the value was made.
+        let ints = match self.source {
+            PrimitiveType::Int => i128::MIN..=i128::MAX,
+            PrimitiveType::Long => i128::from(i32::MIN)..=i128::from(i32::MAX),
+            _ => return false,
+        };
+        width > 1 << 30 && values.start() <= ints.end() && ints.start() <= values.end()
+    }
+
+    /// Source values whose floors have wrapped round their type, where a summary's bounds leave
+    /// room for such floors between them: they lie in the last width of the type.
+    fn wrapped(&self, summary: &FieldSummary) -> impl Iterator<Item = Range<'static>> {
+        let bound = |bytes: &[u8]| match Key::decode(bytes, &self.result)? {
+            Key::Int(value) => Some(value),
+            _ => None,
+        };
+        let low = summary.lower_bound.as_ref().and_then(|bytes| bound(bytes));
+        let high = summary.upper_bound.as_ref().and_then(|bytes| bound(bytes));
+        let bounds = low.zip(high);
+        let width = match self.transform {
+            // The type's least value is a multiple of a power of two, and no floor lies below it.
+            Transform::Truncate(width) if !width.is_power_of_two() => Some(i128::from(width)),
+            _ => None,
+        };
+        let int = (i128::from(i32::MIN), i128::from(i32::MAX));
+        let long = (i128::from(i64::MIN), i128::from(i64::MAX));
+        // A `long` column may have been an `int` one when some of its files were written, whatever
+        // the width of the bounds: a rewritten manifest has new ones.
+        let types = match self.source {
+            PrimitiveType::Int => vec![int],
+            PrimitiveType::Long => vec![int, long],
+            _ => Vec::new(),
+        };
+        types.into_iter().filter_map(move |(least, greatest)| {
+            let ((low, high), width) = bounds.zip(width)?;
+            let room = high > greatest - width && low <= greatest;
+            room.then(|| Range::ints(least, least + width - 1))
+        })
+    }
+
     /// The source values of a time ordinal; of the one before, too, where an old writer may
     /// have rounded up instead of down.
     fn instants(&self, ordinal: i128) -> Option<Range<'static>> {
+        // Ordinals are ints; what is none proves nothing.
+        let ordinal = i64::from(i32::try_from(ordinal).ok()?);
         let from_days = self.source == PrimitiveType::Date;
         if from_days && self.transform == Transform::Day {
-            return Some(Range::ints(ordinal, ordinal));
+            return Some(Range::ints(ordinal.into(), ordinal.into()));
         }
         if self.transform == Transform::Hour && ordinal.abs() >= HOURS_WRAP {
             return None;
@@ -110,15 +168,13 @@ impl Projection {
     }
 
     /// The first source value of a time ordinal, in the source's own unit.
-    fn start(&self, ordinal: i128) -> Option<i128> {
+    fn start(&self, ordinal: i64) -> Option<i128> {
         let day = match self.source {
             PrimitiveType::Date => 1,
             PrimitiveType::Timestamp | PrimitiveType::Timestamptz => 86_400_000_000,
             PrimitiveType::TimestampNs | PrimitiveType::TimestamptzNs => 86_400_000_000_000,
             _ => return None,
         };
-        // Ordinals are ints; what is none proves nothing.
-        let ordinal = i64::try_from(ordinal).ok().filter(|v| v.unsigned_abs() < 1 << 33)?;
         Some(match self.transform {
             Transform::Year => i128::from(days_from_civil(1970 + ordinal, 1)) * day,
             Transform::Month => {
@@ -142,17 +198,10 @@ impl Projection {
         if low.is_nan() || high.is_nan() || low.order(&high).is_gt() {
             return None;
         }
-        if let (Transform::Truncate(width), Key::Int(greatest)) = (self.transform, &high) {
-            // A floor that wrapped round its type lies in the last width of it, unseen below a
-            // greater bound.
-            let end = match self.result {
-                PrimitiveType::Int => i128::from(i32::MAX),
-                PrimitiveType::Long => i128::from(i64::MAX),
-                _ => i128::MAX,
-            };
-            if *greatest > end - i128::from(width) {
-                return None;
-            }
+        if let (Key::Int(low), Key::Int(high)) = (&low, &high)
+            && self.is_garbled(&(*low..=*high))
+        {
+            return None;
         }
         let (low, high) = match (low, high) {
             // Old writers ordered the halves of a UUID as signed longs; within one upper half

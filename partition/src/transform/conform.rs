@@ -44,7 +44,18 @@ pub(super) fn conform(array: &ArrayRef, source: &PrimitiveType) -> Result<ArrayR
         )));
     }
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, &wanted, &strict).map_err(unreadable)
+    let cast = |array: &ArrayRef, to: &DataType| cast_with_options(array, to, &strict);
+    match (array.data_type(), &wanted) {
+        // The array is of a type that fits; a moment in it is too far off for the finer unit.
+        (DataType::Timestamp(..), DataType::Timestamp(..)) => cast(array, &wanted).map_err(|error| {
+            Error::value(format!("a timestamp does not fit {source}: {error}")).with_source(error)
+        }),
+        // Arrow has no cast from a view to a fixed length.
+        (DataType::BinaryView, DataType::FixedSizeBinary(_)) => {
+            cast(array, &DataType::LargeBinary).and_then(|array| cast(&array, &wanted)).map_err(unreadable)
+        }
+        _ => cast(array, &wanted).map_err(unreadable),
+    }
 }
 
 /// Whether a cast between these types keeps every value it can hold, or fails.
@@ -57,7 +68,7 @@ fn widens(from: &DataType, to: &DataType) -> bool {
         (Float16, Float32 | Float64) | (Float32, Float64) => true,
         (Utf8 | LargeUtf8 | Utf8View, Utf8) => true,
         (Binary | LargeBinary | BinaryView | FixedSizeBinary(_), LargeBinary) => true,
-        (Binary | LargeBinary, FixedSizeBinary(_)) => true,
+        (Binary | LargeBinary | BinaryView, FixedSizeBinary(_)) => true,
         (Time32(_), Time64(_)) => true,
         (
             Decimal32(p, s) | Decimal64(p, s) | Decimal128(p, s) | Decimal256(p, s),

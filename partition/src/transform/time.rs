@@ -75,7 +75,7 @@ fn ints(values: impl Iterator<Item = i32>, nulls: Option<NullBuffer>) -> ArrayRe
 
 /// The error for a timestamp whose hour is not an `int`.
 pub(super) fn hour_outside() -> Error {
-    Error::value("a timestamp's hour does not fit an int: hours reach from year -243013 to 246953")
+    Error::value("a timestamp's hour does not fit an int: hours reach from year -243014 to 246953")
 }
 
 /// One time ordinal. `value` is in `per_day` parts of a day; `None` when it does not fit an `int`.

@@ -1,10 +1,12 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use calve_partition::{ErrorKind, Reconciled, avro_name, bind, manifest_spec, reconcile};
+use calve_partition::{ErrorKind, Reconciled, avro_names, bind, reconcile};
 use calve_uri::{PartitionField, Transform as Asked, parse_partition};
 use iceberg::spec::{
     ListType, NestedField, PartitionSpec, PrimitiveType as P, Schema, StructType, Transform, Type,
 };
+use proptest::prelude::*;
 
 fn schema() -> Arc<Schema> {
     let primitive =
@@ -160,27 +162,71 @@ fn evolution_adds_only_what_is_missing_under_free_names() {
     assert!(why.contains("redundant") && why.contains("\"when\""), "{why}");
 }
 
+/// As PyIceberg's and Java's spec updates name them, where a new table's fields go without.
 #[test]
-fn manifests_get_names_that_avro_allows_and_the_same_ids() {
+fn added_fields_have_the_parameter_in_their_name() {
+    let bare = PartitionSpec::unpartition_spec();
+    let names = |text: &str| match reconcile(&ask(text), &bare, &schema(), true) {
+        Ok(Reconciled::Evolve(fields)) => fields.into_iter().map(|f| f.name).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let text = "bucket(16, id), truncate(4, address.city), hour(ts), x";
+    assert_eq!(names(text), ["id_bucket_16", "address.city_trunc_4", "ts_hour", "x"]);
+    assert_eq!(names("bucket(16, id), bucket(8, id)"), ["id_bucket_16", "id_bucket_8"]);
+    // `ts_day` and `ts_day_2` are columns.
+    assert_eq!(names("day(ts)"), ["ts_day_3"]);
+}
+
+#[test]
+fn a_request_that_repeats_itself_is_refused_whatever_the_table_has() {
+    let field = PartitionField::new;
+    let twice = [
+        [field(Asked::Month, "ts"), field(Asked::Month, "ts")],
+        [field(Asked::Bucket(16), "id"), field(Asked::Bucket(16), "id")],
+        [field(Asked::Month, "ts"), field(Asked::Day, "ts")],
+        [field(Asked::Identity, "x"), field(Asked::Identity, "x")],
+    ];
+    for request in &twice {
+        for spec in [table(), PartitionSpec::unpartition_spec()] {
+            for evolve in [false, true] {
+                let error = reconcile(request, &spec, &schema(), evolve).expect_err("it repeats itself");
+                assert_eq!(error.kind(), ErrorKind::Request);
+                assert!(error.to_string().contains("redundant"), "{error}");
+            }
+        }
+        assert_eq!(bind(request, &schema()).expect_err("it repeats itself").kind(), ErrorKind::Request);
+    }
+}
+
+#[test]
+fn manifests_get_names_that_avro_allows() {
     for (name, spelled) in [
         ("ts_day", "ts_day"),
         ("address.city", "address_x2Ecity"),
         ("2024", "_2024"),
         ("a b/c", "a_x20b_x2Fc"),
+        ("a.b+c", "a_x2Eb_x2Bc"),
         ("ü", "_xFC"),
+        ("日1", "_x65E51"),
         ("\u{1F600}", "_xD83D_xDE00"),
+        ("", "_"),
     ] {
-        assert_eq!(avro_name(name), spelled);
+        assert_eq!(avro_names([name]), [spelled]);
     }
-    let text = "address.city, bucket(16, id)";
-    let spec = bind(&ask(text), &schema()).expect("it fits").with_spec_id(7).bind(schema()).expect("a spec");
-    let written = manifest_spec(&spec, &schema()).expect("it fits");
-    assert_eq!(written.spec_id(), 7);
-    let names: Vec<_> = written.fields().iter().map(|field| field.name.as_str()).collect();
-    assert_eq!(names, ["address_x2Ecity", "id_bucket"]);
-    for (written, field) in written.fields().iter().zip(spec.fields()) {
-        assert_eq!(written.field_id, field.field_id);
-        assert_eq!((written.source_id, written.transform), (field.source_id, field.transform));
+    assert_eq!(avro_names(["a.b", "a_x2Eb", "a.b"]), ["a_x2Eb", "a_x2Eb_2", "a_x2Eb_3"]);
+    assert_eq!(avro_names(["1x", "_1x", "_1x_2"]), ["_1x", "_1x_2", "_1x_2_2"]);
+}
+
+proptest! {
+    #[test]
+    fn avro_names_are_ones_and_no_two_alike(names: Vec<String>) {
+        let spelled = avro_names(names.iter().map(String::as_str));
+        prop_assert_eq!(spelled.len(), names.len());
+        for name in &spelled {
+            prop_assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            prop_assert!(!name.is_empty() && !name.as_bytes()[0].is_ascii_digit());
+        }
+        let distinct: BTreeSet<_> = spelled.iter().collect();
+        prop_assert_eq!(distinct.len(), spelled.len());
     }
-    assert_eq!(manifest_spec(&table(), &schema()).expect("nothing to change"), table());
 }

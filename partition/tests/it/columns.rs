@@ -119,6 +119,9 @@ pub(crate) fn show(value: &L) -> String {
         L::Int(v) => v.to_string(),
         L::Long(v) => v.to_string(),
         L::Int128(v) => v.to_string(),
+        // Their bits, which tell zeros apart.
+        L::Float(v) => format!("{:08x}", v.to_bits()),
+        L::Double(v) => format!("{:016x}", v.to_bits()),
         L::String(v) => v.clone(),
         L::Binary(v) => v.iter().map(|byte| format!("{byte:02x}")).collect(),
         L::UInt128(v) => {

@@ -24,6 +24,7 @@ fn spec(fields: &[(&str, P, &str, Transform)]) -> (PartitionSpec, Arc<Schema>) {
 #[test]
 fn human_forms_and_folders_are_those_of_iceberg_java() {
     let mut checked = 0;
+    // What Java garbles has a human form all the same.
     for answer in answers(JAVA) {
         let of = result_type(answer.transform, &answer.of).expect("the transform takes the type");
         let shown = match &answer.result {
@@ -92,6 +93,51 @@ proptest! {
             prop_assert_eq!(unescape(&escape(&plain)), Some(plain));
         }
     }
+}
+
+#[test]
+fn what_others_escape_more_or_less_of_is_read() {
+    for (text, plain) in [("a%c3%A9", "aé"), ("é/=", "é/="), ("%61", "a")] {
+        assert_eq!(unescape(text).as_deref(), Some(plain));
+    }
+}
+
+/// A value of another type than its field's has no text, and `null` in a folder's name.
+#[test]
+fn values_of_a_foreign_type_have_no_human_form() {
+    use iceberg::spec::PrimitiveLiteral as L;
+    for (transform, value, of) in [
+        (Transform::Identity, L::Int(3), P::Timestamp),
+        (Transform::Identity, L::Int(3), P::String),
+        (Transform::Identity, L::Long(3), P::Int),
+        (Transform::Identity, L::Long(3), P::Date),
+        (Transform::Identity, L::Long(-5), P::Time),
+        (Transform::Identity, L::Long(86_400_000_000), P::Time),
+        (Transform::Identity, L::Int128(3), P::Long),
+        (Transform::Identity, L::String("x".into()), P::Binary),
+        (Transform::Identity, L::Binary(vec![1]), P::Uuid),
+        (Transform::Identity, L::Binary(vec![1]), P::Fixed(2)),
+        (Transform::Identity, L::Boolean(true), P::Int),
+        (Transform::Identity, L::AboveMax, P::Int),
+        (Transform::Truncate(2), L::Int(3), P::String),
+        (Transform::Bucket(4), L::Long(3), P::Int),
+        (Transform::Day, L::Long(3), P::Date),
+        (Transform::Year, L::Long(3), P::Int),
+        (Transform::Month, L::String("x".into()), P::Int),
+        (Transform::Hour, L::Int(3), P::Timestamp),
+    ] {
+        assert_eq!(
+            human(transform, &Literal::Primitive(value.clone()), &of),
+            None,
+            "{transform} {value:?} {of}"
+        );
+    }
+    let (spec, schema) = spec(&[("ts", P::Timestamp, "ts_day", Transform::Day)]);
+    let path = partition_path(&spec, &schema, &Struct::from_iter([Some(Literal::long(3))]));
+    assert_eq!(path, "ts_day=null");
+    // Values from before their column was widened are of its type.
+    assert_eq!(human(Transform::Identity, &Literal::int(3), &P::Long).as_deref(), Some("3"));
+    assert_eq!(human(Transform::Identity, &Literal::float(0.5), &P::Double).as_deref(), Some("0.5"));
 }
 
 #[test]

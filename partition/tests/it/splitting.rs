@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use arrow::array::*;
 use arrow::buffer::NullBuffer;
-use arrow::datatypes::{DataType, Field, Fields, Schema as ArrowSchema};
+use arrow::datatypes::{DataType, Field, Fields, Float64Type, Int32Type, Schema as ArrowSchema};
 use calve_partition::{ErrorKind, Rows, Splitter};
 use iceberg::arrow::schema_to_arrow_schema;
 use iceberg::spec::{
@@ -160,7 +160,21 @@ fn zeros_are_one_partition_and_so_are_nans() {
     assert_eq!(parts.len(), 3);
     let Some(Literal::Primitive(L::Double(zero))) = parts[0].value.fields()[0] else { panic!("a double") };
     assert!(zero.is_sign_positive());
+    // The rows themselves are as they were.
+    let zeros = parts[0].take(&batch).expect("rows");
+    let zeros = zeros.column(0).as_primitive::<Float64Type>().values();
+    assert_eq!(zeros.iter().map(|zero| zero.is_sign_negative()).collect::<Vec<_>>(), [true, false]);
+    let values = splitter.values(&batch).expect("values");
+    assert!(values[0].as_primitive::<Float64Type>().value(0).is_sign_negative());
     assert_eq!(parts[2].value.fields(), [None]);
+
+    let schema = one("x", P::Float);
+    let array: ArrayRef = Arc::new(Float32Array::from(vec![-0.0, 0.0, f32::NAN, -f32::NAN]));
+    let batch = RecordBatch::try_new(arrow_schema(&schema), vec![array]).expect("a batch");
+    let parts = Splitter::new(identity(&schema, "x"), schema).expect("a spec").split(&batch).expect("parts");
+    assert_eq!(parts.len(), 2);
+    let Some(Literal::Primitive(L::Float(zero))) = parts[0].value.fields()[0] else { panic!("a float") };
+    assert!(zero.is_sign_positive());
 }
 
 #[test]
@@ -214,6 +228,44 @@ fn nested_sources_are_found_by_id_and_null_with_their_struct() {
     let error = splitter.split(&bare).expect_err("no ids");
     assert_eq!(error.kind(), ErrorKind::Batch);
     assert!(error.to_string().contains("address.city"), "{error}");
+}
+
+/// Two structs, each of which may be null where the other is not.
+#[test]
+fn a_source_is_null_where_any_struct_around_it_is() {
+    let structure = |field: NestedField| Type::Struct(StructType::new(vec![field.into()]));
+    let leaf = NestedField::optional(3, "leaf", Type::Primitive(P::Int));
+    let inner = NestedField::optional(2, "inner", structure(leaf));
+    let outer = NestedField::optional(1, "outer", structure(inner));
+    let schema = Arc::new(Schema::builder().with_fields([outer.into()]).build().expect("a schema"));
+    let arrow = arrow_schema(&schema);
+    let DataType::Struct(outer_fields) = arrow.field(0).data_type().clone() else { panic!("a struct") };
+    let DataType::Struct(inner_fields) = outer_fields[0].data_type().clone() else { panic!("a struct") };
+    let bits = |bits: [u8; 4]| Some(NullBuffer::from(bits.map(|bit| bit == 1).to_vec()));
+    let none = None::<NullBuffer>;
+    for (outer, inner, leaf) in [
+        (bits([0, 1, 0, 1]), none.clone(), none.clone()),
+        (bits([0, 1, 0, 1]), bits([1, 1, 1, 1]), none.clone()),
+        (bits([0, 1, 1, 1]), bits([1, 0, 1, 1]), bits([1, 1, 0, 1])),
+        (none.clone(), bits([1, 0, 1, 1]), none.clone()),
+        (none.clone(), none.clone(), bits([1, 0, 1, 1])),
+        (none.clone(), none.clone(), none.clone()),
+    ] {
+        let valid =
+            |row: usize| [&outer, &inner, &leaf].iter().all(|n| n.as_ref().is_none_or(|n| n.is_valid(row)));
+        let expected: Vec<_> = (0..4).map(|row| valid(row).then_some(row as i32)).collect();
+        let leaves: ArrayRef = Arc::new(Int32Array::new(vec![0, 1, 2, 3].into(), leaf.clone()));
+        let inners: ArrayRef = Arc::new(StructArray::new(inner_fields.clone(), vec![leaves], inner.clone()));
+        let outers: ArrayRef = Arc::new(StructArray::new(outer_fields.clone(), vec![inners], outer.clone()));
+        let batch = RecordBatch::try_new(arrow.clone(), vec![outers]).expect("a batch");
+        let splitter = Splitter::new(identity(&schema, "outer.inner.leaf"), schema.clone()).expect("a spec");
+        let values = splitter.values(&batch).expect("values");
+        let found: Vec<_> = values[0].as_primitive::<Int32Type>().iter().collect();
+        assert_eq!(found, expected);
+        let sliced = splitter.values(&batch.slice(1, 3)).expect("values");
+        let found: Vec<_> = sliced[0].as_primitive::<Int32Type>().iter().collect();
+        assert_eq!(found, expected[1..]);
+    }
 }
 
 #[test]

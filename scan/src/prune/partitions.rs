@@ -1,9 +1,5 @@
-use std::sync::Arc;
-
 use calve_partition::PartitionFilter;
-use iceberg::expr::{
-    BinaryExpression, BoundPredicate, BoundReference, PredicateOperator, SetExpression, UnaryExpression,
-};
+use iceberg::expr::{BinaryExpression, Predicate, PredicateOperator, Reference};
 use iceberg::spec::{Datum, FieldSummary, PartitionSpec, Schema, Struct};
 
 use crate::filter::{Column, Comparison, Expr, Test};
@@ -35,7 +31,7 @@ impl PartitionJudge {
                     .any(|field| field.source_id == column.id)
                     .then(|| predicate(column, test, schema))
                     .flatten()
-                    // A filter that can't be projected decides nothing.
+                    // A filter that can't be bound decides nothing.
                     .and_then(|predicate| PartitionFilter::new(&predicate, spec, schema).ok());
                 filter.map_or(Self::Unknown, |filter| Self::Leaf(Box::new(filter)))
             }
@@ -69,43 +65,23 @@ impl PartitionJudge {
     }
 }
 
-/// One test as the format library's predicate. It is built, not bound: binding would fold a null test
-/// of a required field inside an optional struct.
-fn predicate(column: &Column, test: &Test, schema: &Schema) -> Option<BoundPredicate> {
+/// One test as the format library's predicate.
+fn predicate(column: &Column, test: &Test, schema: &Schema) -> Option<Predicate> {
     let kind = column.kind.as_ref()?;
-    let field = schema.field_by_id(column.id)?.clone();
-    let mut field = (*field).clone();
-    // Whatever encloses it may be null, so nothing may be concluded from the field alone.
-    field.required = false;
-    let accessor = schema.accessor_by_field_id(column.id)?;
-    let term = BoundReference::new(column.name.clone(), Arc::new(field), accessor);
-    let unary = |op| BoundPredicate::Unary(UnaryExpression::new(op, term.clone()));
-    let binary = |op, value: &Value| {
-        Some(BoundPredicate::Binary(BinaryExpression::new(op, term.clone(), value.to_datum(kind)?)))
-    };
-    let set = |op, values: &[Value]| {
-        let literals: Option<_> = values.iter().map(|v| v.to_datum(kind)).collect();
-        Some(BoundPredicate::Set(SetExpression::new(op, term.clone(), literals?)))
-    };
-    match test {
-        Test::IsNull => Some(unary(PredicateOperator::IsNull)),
-        Test::NotNull => Some(unary(PredicateOperator::NotNull)),
-        Test::IsNan => Some(unary(PredicateOperator::IsNan)),
-        Test::NotNan => Some(unary(PredicateOperator::NotNan)),
-        Test::Compare(how, value) => binary(operator(*how), value),
-        Test::In(values) => set(PredicateOperator::In, values),
-        Test::NotIn(values) => set(PredicateOperator::NotIn, values),
-        Test::StartsWith(prefix) => Some(BoundPredicate::Binary(BinaryExpression::new(
-            PredicateOperator::StartsWith,
-            term.clone(),
-            Datum::string(prefix),
-        ))),
-        Test::NotStartsWith(prefix) => Some(BoundPredicate::Binary(BinaryExpression::new(
-            PredicateOperator::NotStartsWith,
-            term.clone(),
-            Datum::string(prefix),
-        ))),
-    }
+    let term = Reference::new(schema.name_by_field_id(column.id)?);
+    let binary = |op, literal: Datum| Predicate::Binary(BinaryExpression::new(op, term.clone(), literal));
+    let literals = |values: &[Value]| values.iter().map(|v| v.to_datum(kind)).collect::<Option<Vec<_>>>();
+    Some(match test {
+        Test::IsNull => term.is_null(),
+        Test::NotNull => term.is_not_null(),
+        Test::IsNan => term.is_nan(),
+        Test::NotNan => term.is_not_nan(),
+        Test::Compare(how, value) => binary(operator(*how), value.to_datum(kind)?),
+        Test::In(values) => term.is_in(literals(values)?),
+        Test::NotIn(values) => term.is_not_in(literals(values)?),
+        Test::StartsWith(prefix) => term.starts_with(Datum::string(prefix)),
+        Test::NotStartsWith(prefix) => term.not_starts_with(Datum::string(prefix)),
+    })
 }
 
 fn operator(how: Comparison) -> PredicateOperator {

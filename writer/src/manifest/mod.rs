@@ -7,7 +7,6 @@
 mod avro;
 mod entry;
 mod list;
-mod names;
 mod read;
 mod schema;
 mod summary;

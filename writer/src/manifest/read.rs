@@ -1,3 +1,4 @@
+use calve_partition::avro_names;
 use calve_storage::Storage;
 use iceberg::spec::{
     DataFile, Manifest, ManifestEntryRef, ManifestFile, ManifestStatus, PartitionSpec, Schema, SchemaRef,
@@ -6,7 +7,6 @@ use serde_json::Value;
 
 use super::avro;
 use super::list::read_named;
-use super::names::avro_names;
 use crate::{Error, ErrorKind, Result};
 
 /// The files of a manifest that are still in the table.

@@ -1,9 +1,9 @@
 //! The Avro schema of manifest entries, with the field ids every reader goes by.
 
+use calve_partition::avro_names;
 use iceberg::spec::{FormatVersion, PrimitiveType, StructType, Type};
 use serde_json::{Value, json};
 
-use super::names::avro_names;
 use crate::{Error, ErrorKind, Result};
 
 /// The types of a spec's partition values, in its order; every one may be null.
