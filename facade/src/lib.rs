@@ -42,16 +42,19 @@ mod connect;
 mod error;
 pub mod input;
 mod options;
+mod orphans;
 mod scan;
 mod write;
 
 pub use calve_catalog::{CommitOutcome, LoadedTable, TableCatalog, Warning};
 pub use calve_scan::{Explain, Plan, RecordBatchStream, ScanTask};
+pub use calve_storage::StoredFile;
 pub use calve_table_root::{Finding, TableRootCatalog};
 pub use calve_uri::{Destination, Mode, ParseError, PartitionField, Secret, TableRef, Transform};
 pub use calve_writer::{Progress, TableWriter, WriteOptions, WriteOutcome, WritePlan, WriteReport};
 pub use error::{Error, ErrorKind, Result};
 pub use options::{CatalogKind, StorageOptions};
+pub use orphans::{Orphans, find_orphans};
 pub use scan::{IcebergScan, scan_iceberg};
 pub use write::{OutcomeExt, WriteDestination};
 

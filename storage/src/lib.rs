@@ -40,4 +40,4 @@ pub use location::{Location, Scheme};
 pub use object_store::ObjectStore;
 pub use object_store::path::Path as ObjectPath;
 pub use properties::StoreProperties;
-pub use storage::{HintState, ListedFile, PutNew, Storage};
+pub use storage::{HintState, ListedFile, PutNew, Storage, StoredFile};

@@ -3,7 +3,8 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::TryStreamExt;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
@@ -58,6 +59,17 @@ pub struct HintState {
 pub struct ListedFile {
     /// The last path segment.
     pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// Milliseconds since the epoch, UTC.
+    pub modified_ms: i64,
+}
+
+/// One file, by the path that metadata would store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// The whole path.
+    pub path: String,
     /// Bytes.
     pub size: u64,
     /// Milliseconds since the epoch, UTC.
@@ -332,16 +344,28 @@ impl Storage {
         }
     }
 
+    /// All files below a folder with their stored paths, as the store lists them.
+    pub fn walk(&self, folder: &Location) -> BoxStream<'static, Result<StoredFile>> {
+        let listed = self.store.list(Some(folder.path()));
+        let (folder, skip) = (folder.as_str().to_owned(), folder.path().as_ref().len());
+        listed
+            .map(move |file| match file {
+                Ok(file) => Ok(StoredFile {
+                    path: format!("{folder}{}", &file.location.as_ref()[skip..]),
+                    size: file.size,
+                    modified_ms: file.last_modified.timestamp_millis(),
+                }),
+                Err(e) => Err(Error::from_store("list", &folder, e)),
+            })
+            .boxed()
+    }
+
     /// The stored paths of all files below a folder, sorted.
     ///
     /// # Errors
     /// When the store can't be listed.
     pub async fn list_all(&self, folder: &Location) -> Result<Vec<String>> {
-        let listed: Result<Vec<_>, _> = self.store.list(Some(folder.path())).try_collect().await;
-        let listed = listed.map_err(|e| Error::from_store("list", folder.as_str(), e))?;
-        let skip = folder.path().as_ref().len();
-        let mut paths: Vec<String> =
-            listed.iter().map(|m| format!("{}{}", folder.as_str(), &m.location.as_ref()[skip..])).collect();
+        let mut paths: Vec<String> = self.walk(folder).map_ok(|file| file.path).try_collect().await?;
         paths.sort();
         Ok(paths)
     }

@@ -15,6 +15,8 @@ mod json;
 mod library;
 /// The main job: write a real file twice, look at the table, scan it back.
 mod main_job;
+/// Files that nothing refers to.
+mod orphans;
 /// Checking, mending and adopting roots.
 mod repair;
 /// The main job on real servers that speak S3.

@@ -64,7 +64,7 @@ impl Failure {
                 "no command is given; see calve --help".to_owned()
             }
             E::InvalidSubcommand => {
-                "the first word is no command; commands are write, scan, explain, inspect, parse, check and repair"
+                "the first word is no command; commands are write, scan, explain, inspect, parse, check, repair and orphans"
                     .to_owned()
             }
             E::UnknownArgument => "an argument is not understood; --help lists those that are".to_owned(),

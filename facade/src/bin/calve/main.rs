@@ -4,6 +4,7 @@ mod check;
 mod explain;
 mod failure;
 mod inspect;
+mod orphans;
 mod output;
 mod parse;
 mod repair;
@@ -42,6 +43,8 @@ enum Command {
     Parse(parse::Arguments),
     /// Test whether a table or destination can be reached, read and written
     Check(check::Arguments),
+    /// List the files below a table that nothing refers to; deletes nothing
+    Orphans(orphans::Arguments),
     /// Mend a table root's hint and copies, or adopt a root
     Repair(repair::Arguments),
 }
@@ -75,6 +78,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Inspect(inspect) => inspect::run(inspect, json).await,
         Command::Parse(parse) => parse::run(&parse, json),
         Command::Check(check) => check::run(check, json).await,
+        Command::Orphans(orphans) => orphans::run(orphans, json).await,
         Command::Repair(repair) => repair::run(repair, json).await,
     }
 }
