@@ -91,7 +91,8 @@ impl StorageOptions {
             ("aws_session_token", "s3.session-token"),
         ];
         let catalogs = catalogs.into_iter().filter_map(|(key, property)| Some((property, self.get(key)?)));
-        let store = |key: &str| ["s3.", "gcs.", "adls."].iter().any(|family| key.starts_with(family));
+        let store =
+            |key: &str| ["s3.", "gcs.", "adls.", "calve.local."].iter().any(|family| key.starts_with(family));
         let stores = self.0.iter().filter(|(key, _)| store(key));
         catalogs.chain(stores.map(|(key, value)| (key.as_str(), value.as_str()))).collect()
     }
@@ -160,7 +161,7 @@ fn known_as(tail: &str) -> String {
 const OPEN_PREFIXES: [&str; 2] = ["header.", "adls.sas-token."];
 
 /// Every key, and whether its value is secret.
-const KEYS: [(&str, bool); 33] = [
+const KEYS: [(&str, bool); 34] = [
     ("catalog", false),
     ("region_name", false),
     ("catalog_id", false),
@@ -194,6 +195,7 @@ const KEYS: [(&str, bool); 33] = [
     ("adls.tenant-id", false),
     ("adls.client-id", false),
     ("adls.client-secret", true),
+    ("calve.local.durability", false),
 ];
 
 #[cfg(test)]

@@ -23,11 +23,39 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(crate) struct LocalDisk {
     fs: Arc<LocalFileSystem>,
+    durability: Durability,
+}
+
+/// What a file has to outlive once its creation counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// A power cut.
+    #[default]
+    Disk,
+    /// The process: nothing is flushed.
+    Process,
+}
+
+impl Durability {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "disk" => Some(Self::Disk),
+            "process" => Some(Self::Process),
+            _ => None,
+        }
+    }
+
+    fn flush(self, file: &File) -> std::io::Result<()> {
+        match self {
+            Self::Disk => file.sync_all(),
+            Self::Process => Ok(()),
+        }
+    }
 }
 
 impl LocalDisk {
-    pub(crate) fn new() -> Self {
-        Self { fs: Arc::new(LocalFileSystem::new()) }
+    pub(crate) fn new(durability: Durability) -> Self {
+        Self { fs: Arc::new(LocalFileSystem::new()), durability }
     }
 }
 
@@ -43,8 +71,8 @@ impl ObjectStore for LocalDisk {
         if opts.mode != PutMode::Create {
             return self.fs.put_opts(location, payload, opts).await;
         }
-        let path = self.fs.path_to_filesystem(location)?;
-        blocking(move || create(&path, &payload)).await
+        let (path, durability) = (self.fs.path_to_filesystem(location)?, self.durability);
+        blocking(move || create(&path, &payload, durability)).await
     }
 
     async fn put_multipart_opts(
@@ -53,11 +81,16 @@ impl ObjectStore for LocalDisk {
         opts: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
         let path = self.fs.path_to_filesystem(location)?;
-        let parents = path.clone();
-        blocking(move || make_folder(&parents).map_err(|e| generic("its folder can't be made", &parents, e)))
-            .await?;
+        let (parents, durability) = (path.clone(), self.durability);
+        blocking(move || {
+            make_folder(&parents, durability).map_err(|e| generic("its folder can't be made", &parents, e))
+        })
+        .await?;
         let upload = self.fs.put_multipart_opts(location, opts).await?;
-        Ok(Box::new(DurableUpload { upload, path }))
+        match durability {
+            Durability::Disk => Ok(Box::new(DurableUpload { upload, path })),
+            Durability::Process => Ok(upload),
+        }
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
@@ -104,7 +137,7 @@ impl MultipartUpload for DurableUpload {
         blocking(move || {
             File::open(&path)
                 .and_then(|file| file.sync_all())
-                .and_then(|()| sync_folder(&path))
+                .and_then(|()| sync_folder(&path, Durability::Disk))
                 .map_err(|e| generic("it can't be flushed", &path, e))
         })
         .await?;
@@ -116,13 +149,13 @@ impl MultipartUpload for DurableUpload {
     }
 }
 
-fn create(path: &FsPath, payload: &PutPayload) -> Result<PutResult> {
-    make_folder(path).map_err(|e| generic("its folder can't be made", path, e))?;
+fn create(path: &FsPath, payload: &PutPayload, durability: Durability) -> Result<PutResult> {
+    make_folder(path, durability).map_err(|e| generic("its folder can't be made", path, e))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let staged = path.with_file_name(format!(".{name}.{}.tmp", Uuid::new_v4().simple()));
     let written = File::options().write(true).create_new(true).open(&staged).and_then(|mut file| {
         payload.iter().try_for_each(|part| file.write_all(part))?;
-        file.sync_all()
+        durability.flush(&file)
     });
     let linked = written.map_err(|e| generic("it can't be written", path, e)).and_then(|()| {
         fs::hard_link(&staged, path).map_err(|e| match e.kind() {
@@ -144,7 +177,7 @@ fn create(path: &FsPath, payload: &PutPayload) -> Result<PutResult> {
     let _ = fs::remove_file(&staged);
     linked?;
     // The name is there: whatever fails now is no refusal, and must not look like one.
-    sync_folder(path).map_err(|e| Error::Generic {
+    sync_folder(path, durability).map_err(|e| Error::Generic {
         store: "local disk",
         source: Box::new(std::io::Error::other(format!("its folder can't be flushed: {e}"))),
     })?;
@@ -157,7 +190,7 @@ fn can_write_beside(path: &FsPath) -> bool {
 }
 
 /// Makes the folders above `path` and flushes each new one's entry in its parent.
-fn make_folder(path: &FsPath) -> std::io::Result<()> {
+fn make_folder(path: &FsPath, durability: Durability) -> std::io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     if folder.is_dir() {
         return Ok(());
@@ -165,15 +198,15 @@ fn make_folder(path: &FsPath) -> std::io::Result<()> {
     let fresh: Vec<&FsPath> = folder.ancestors().take_while(|f| !f.exists()).collect();
     fs::create_dir_all(folder)?;
     for made in fresh {
-        sync_folder(made)?;
+        sync_folder(made, durability)?;
     }
     Ok(())
 }
 
-fn sync_folder(path: &FsPath) -> std::io::Result<()> {
+fn sync_folder(path: &FsPath, durability: Durability) -> std::io::Result<()> {
     match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
+        Some(folder) if durability == Durability::Disk => File::open(folder)?.sync_all(),
+        _ => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use object_store::{GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
 
 use crate::cloud;
 use crate::counted::{Counted, Counters, Requests};
-use crate::local::LocalDisk;
+use crate::local::{Durability, LocalDisk};
 use crate::{Error, ErrorKind, Location, Result, Scheme, StoreProperties};
 
 /// One bucket or disk, addressed by the paths that table metadata holds.
@@ -81,7 +81,8 @@ impl Storage {
     ///
     /// S3 takes the variables that the AWS tools read: keys, `AWS_REGION`, `AWS_ENDPOINT_URL_S3` and
     /// `AWS_ENDPOINT_URL`, `AWS_S3_FORCE_PATH_STYLE`, web identity, container and instance metadata.
-    /// Google's and Azure's are those of their own tools. Stores named `memory://name/…` live as long
+    /// Google's and Azure's are those of their own tools. On local disk a file is flushed before its
+    /// creation counts, unless `calve.local.durability` (`CALVE_LOCAL_DURABILITY`) is `process`. Stores named `memory://name/…` live as long
     /// as the process and are shared by name.
     ///
     /// # Errors
@@ -96,7 +97,7 @@ impl Storage {
     /// As [`open`](Self::open).
     pub fn open_with(location: &Location, properties: &StoreProperties) -> Result<Self> {
         let (store, endpoint): (Arc<dyn ObjectStore>, _) = match location.scheme() {
-            Scheme::File => (Arc::new(LocalDisk::new()), None),
+            Scheme::File => (Arc::new(LocalDisk::new(durability(properties)?)), None),
             Scheme::Memory => {
                 let mut stores = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
                 (Arc::clone(stores.entry(location.bucket().to_owned()).or_default()) as _, None)
@@ -377,6 +378,21 @@ fn listed_file(meta: &object_store::ObjectMeta) -> ListedFile {
         size: meta.size,
         modified_ms: meta.last_modified.timestamp_millis(),
     }
+}
+
+/// What local files have to outlive, by property or variable.
+fn durability(properties: &StoreProperties) -> Result<Durability> {
+    let asked = properties.get("calve.local.durability").map(str::to_owned);
+    let Some(asked) = asked.or_else(|| std::env::var("CALVE_LOCAL_DURABILITY").ok()) else {
+        return Ok(Durability::default());
+    };
+    Durability::from_text(&asked).ok_or_else(|| {
+        let asked = asked.escape_debug();
+        Error::new(
+            ErrorKind::Location,
+            format!("calve.local.durability `{asked}` is neither disk nor process"),
+        )
+    })
 }
 
 impl fmt::Debug for Storage {

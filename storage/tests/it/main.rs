@@ -154,3 +154,20 @@ async fn what_stands_in_the_way_on_disk_is_an_error_and_not_absence() {
     assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
     assert!(error.to_string().contains("file/t/v0"), "{error}");
 }
+
+#[tokio::test]
+async fn durability_is_one_of_two_words_and_changes_no_promise_but_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file: Location = folder.path().join("a/b").to_str().unwrap().parse().unwrap();
+    for word in ["disk", "process"] {
+        let properties = [("calve.local.durability", word)].into_iter().collect();
+        let storage = Storage::open_with(&file, &properties).unwrap();
+        let name = file.join(word).unwrap();
+        assert_eq!(storage.put_new(&name, "x".into()).await.unwrap(), PutNew::Created);
+        assert_eq!(storage.put_new(&name, "y".into()).await.unwrap(), PutNew::Taken);
+        assert_eq!(storage.read(name.as_str()).await.unwrap(), "x");
+    }
+    let properties = [("calve.local.durability", "proces")].into_iter().collect();
+    let error = Storage::open_with(&file, &properties).unwrap_err();
+    assert!(error.to_string().contains("neither disk nor process"), "{error}");
+}
