@@ -37,8 +37,8 @@ pub enum Fault {
     Status(u16),
     /// The answer's body ends half way; a request's does, and is not applied.
     CutShort,
-    /// The call takes a while.
-    Slow,
+    /// The call takes so much longer.
+    Slow(Duration),
     /// Somebody else commits first.
     Rival,
     /// The process ends before the request is sent, as by `kill -9`.
@@ -46,6 +46,9 @@ pub enum Fault {
     /// The process ends after the request is applied.
     KilledAfter,
 }
+
+/// Long enough for calls made at once to be under way at once.
+pub const SLOW: Fault = Fault::Slow(Duration::from_millis(20));
 
 /// The faults that a commit has to live through.
 pub const FAULTS: [Fault; 12] = [
@@ -59,7 +62,7 @@ pub const FAULTS: [Fault; 12] = [
     Fault::Status(500),
     Fault::Status(503),
     Fault::CutShort,
-    Fault::Slow,
+    SLOW,
     Fault::Rival,
 ];
 
@@ -153,11 +156,11 @@ impl Lab {
             }
             Fault::Status(status) => Err(answer(status, path)),
             Fault::CutShort => Err(lost()),
-            Fault::Slow => {
+            Fault::Slow(delay) => {
                 if self.0.in_flight.fetch_add(1, SeqCst) == 0 {
                     self.0.rounds.fetch_add(1, SeqCst);
                 }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(delay).await;
                 let done = call().await;
                 self.0.in_flight.fetch_sub(1, SeqCst);
                 done
@@ -277,7 +280,7 @@ impl ObjectStore for Faulty {
 
     fn list(&self, prefix: Option<&ObjectPath>) -> BoxStream<'static, Result<ObjectMeta>> {
         match self.lab.strike("list", prefix) {
-            None | Some(Fault::Slow | Fault::Repeated | Fault::Rival) => self.store.list(prefix),
+            None | Some(Fault::Slow(_) | Fault::Repeated | Fault::Rival) => self.store.list(prefix),
             Some(_) => futures::stream::once(futures::future::ready(Err(lost()))).boxed(),
         }
     }
@@ -331,13 +334,13 @@ pub enum Act {
 pub async fn faults(target: &dyn LabTarget, every: usize) -> usize {
     let (mut runs, mut made) = (0, 0);
     for act in [Act::Create, Act::CreateWithRows, Act::Append] {
-        let calls = run(target, act, Fault::Slow, 0..0).await;
+        let calls = run(target, act, SLOW, 0..0).await;
         assert!(calls.len() >= 4, "{act:?} makes hardly a call: {calls:?}");
         for fault in FAULTS {
             for call in 0..calls.len() {
                 for end in [call + 1, usize::MAX] {
                     let lasts = end == usize::MAX;
-                    if lasts && matches!(fault, Fault::Slow | Fault::Rival) {
+                    if lasts && matches!(fault, Fault::Slow(_) | Fault::Rival) {
                         continue;
                     }
                     if runs % every == 0 {

@@ -1,6 +1,6 @@
 //! What an open and a commit ask of a store; `docs/commit.md` gives the same numbers.
 
-use calve_catalog::testing::lab::{Fault, Lab};
+use calve_catalog::testing::lab::{Lab, SLOW};
 use calve_catalog::testing::{append, committed, create, new_table, snapshot};
 use calve_catalog::{TableCatalog, TableChange};
 use calve_storage::{Location, Requests, Storage};
@@ -18,7 +18,7 @@ fn slow(root: &Location) -> (Lab, Storage, TableRootCatalog) {
 
 /// What `act` asks, and in how many rounds one after another.
 async fn cost<T>(lab: &Lab, storage: &Storage, act: impl Future<Output = T>) -> (Requests, usize, T) {
-    lab.arm(Fault::Slow, 0..usize::MAX);
+    lab.arm(SLOW, 0..usize::MAX);
     let before = storage.requests();
     let done = act.await;
     (storage.requests().since(&before), lab.rounds(), done)
