@@ -9,14 +9,15 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use calve_storage::{Location, Storage, StoreProperties};
 use uuid::Uuid;
 
-/// A store that speaks S3, and how it treats conditions.
+/// A store, and how it treats conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum S3Server {
+pub enum StoreServer {
     /// Heeds `If-None-Match` and `If-Match`.
     SeaweedFs,
     /// Heeds both; also Glue and STS.
@@ -27,6 +28,8 @@ pub enum S3Server {
     LocalBucket,
     /// Ignores both.
     S3rver,
+    /// Speaks Azure's protocol, and heeds both.
+    Azurite,
 }
 
 /// A running server; dropping it ends it.
@@ -35,15 +38,27 @@ pub struct Server {
     child: Child,
     endpoint: String,
     properties: StoreProperties,
+    /// What roots lie in: scheme and bucket.
+    bucket: &'static str,
     folder: PathBuf,
 }
 
-impl S3Server {
+impl StoreServer {
     /// Starts it with a bucket `lake`.
     ///
     /// # Panics
     /// When it is not installed or does not answer within a minute.
     pub async fn start(self) -> Server {
+        // Between looking for a free port and listening on it somebody else may take it.
+        for _ in 0..3 {
+            if let Some(server) = self.try_start().await {
+                return server;
+            }
+        }
+        panic!("{self:?} ends as soon as it starts; what it printed is above");
+    }
+
+    async fn try_start(self) -> Option<Server> {
         let folder = env::temp_dir().join(format!("calve-server-{}", Uuid::new_v4().simple()));
         std::fs::create_dir_all(&folder).expect("a folder for the server");
         let port = free_port();
@@ -54,16 +69,28 @@ impl S3Server {
         let child = command.stdout(output()).stderr(output()).spawn();
         let child = child.unwrap_or_else(|e| panic!("{self:?} does not start: {e}; run interop/install"));
         let endpoint = format!("http://127.0.0.1:{port}");
-        let properties = [
-            ("s3.endpoint", endpoint.as_str()),
-            ("s3.region", "us-east-1"),
-            ("s3.access-key-id", keys.0),
-            ("s3.secret-access-key", keys.1),
-        ];
-        let properties = properties.into_iter().collect();
-        let mut server = Server { child, endpoint, properties, folder };
-        server.wait(self, port).await;
-        server
+        let (bucket, properties): (_, StoreProperties) = match self {
+            Self::Azurite => {
+                let endpoint = format!("{endpoint}/{}", keys.0);
+                let pairs = [
+                    ("adls.endpoint", endpoint.as_str()),
+                    ("adls.account-name", keys.0),
+                    ("adls.account-key", keys.1),
+                ];
+                ("az://lake", pairs.into_iter().collect())
+            }
+            _ => {
+                let pairs = [
+                    ("s3.endpoint", endpoint.as_str()),
+                    ("s3.region", "us-east-1"),
+                    ("s3.access-key-id", keys.0),
+                    ("s3.secret-access-key", keys.1),
+                ];
+                ("s3://lake", pairs.into_iter().collect())
+            }
+        };
+        let mut server = Server { child, endpoint, properties, bucket, folder };
+        server.answers(self, port).await.then_some(server)
     }
 
     fn command(self, folder: &Path, port: u16) -> (Command, (&'static str, &'static str)) {
@@ -114,6 +141,14 @@ impl S3Server {
                 s3rver.arg(&data);
                 s3rver
             }
+            Self::Azurite => {
+                keys = AZURITE;
+                let mut azurite = program("node");
+                azurite.arg(Path::new(&installed).join("npm/node_modules/azurite/dist/src/blob/main.js"));
+                azurite.args(["--blobHost", "127.0.0.1", "--blobPort", &port_text, "--silent"]);
+                azurite.args(["--skipApiVersionCheck", "--disableTelemetry", "--location"]).arg(&data);
+                azurite
+            }
         };
         (command, keys)
     }
@@ -132,7 +167,7 @@ impl Server {
 
     /// A root that is not there yet, in the bucket `lake`.
     pub fn root(&self) -> Location {
-        format!("s3://lake/{}/a b/täble 100%", Uuid::new_v4()).parse().expect("a location")
+        format!("{}/{}/a b/täble 100%", self.bucket, Uuid::new_v4()).parse().expect("a location")
     }
 
     /// The store of `location` on this server.
@@ -140,18 +175,20 @@ impl Server {
         Storage::open_with(location, &self.properties).expect("a store")
     }
 
-    async fn wait(&mut self, of: S3Server, port: u16) {
+    /// Waits until it answers; whether it did before it ended.
+    async fn answers(&mut self, of: StoreServer, port: u16) -> bool {
         let patience = Instant::now() + Duration::from_secs(60);
-        let root: Location = "s3://lake/x".parse().expect("a location");
+        let root: Location = format!("{}/x", self.bucket).parse().expect("a location");
         loop {
             if let Some(status) = self.child.try_wait().expect("its status") {
-                panic!("{of:?} ended with {status}: {}", self.log());
+                println!("{of:?} ended with {status}: {}", self.log());
+                return false;
             }
             // Where the bucket is there already, creating it again is refused or harmless.
-            if put(port, "/lake").is_some_and(|status| status < 500)
+            if make_bucket(of, port).is_some_and(|status| status < 500)
                 && self.storage(&root).list(&root).await.is_ok()
             {
-                return;
+                return true;
             }
             assert!(Instant::now() < patience, "{of:?} does not answer: {}", self.log());
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -171,11 +208,51 @@ impl Drop for Server {
     }
 }
 
-/// A port that nobody listens on; gRPC ports are kept below what the system gives out.
+/// A port that nobody listens on, below those that the system gives to outgoing connections. Processes
+/// start looking at different places.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("its address").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + (std::process::id().wrapping_mul(101).wrapping_add(next) % 20_000) as u16;
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
 }
+
+/// What Azurite takes for a key everywhere; it is no secret.
+const AZURITE: (&str, &str) = (
+    "devstoreaccount1",
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+);
+
+/// Makes the bucket `lake`, and gives the answer's status; `None` while nobody answers.
+fn make_bucket(of: StoreServer, port: u16) -> Option<u16> {
+    if of != StoreServer::Azurite {
+        return put(port, "/lake");
+    }
+    // A container is made by a signed request only, and no library here makes containers.
+    let installed = env::var("CALVE_SERVERS").expect("CALVE_SERVERS, the folder interop/install prints");
+    let mut python = Command::new(Path::new(&installed).join("bin/python"));
+    let made = python.args(["-c", MAKE_CONTAINER, &port.to_string(), AZURITE.0, AZURITE.1]).output().ok()?;
+    String::from_utf8(made.stdout).ok()?.trim().parse().ok()
+}
+
+const MAKE_CONTAINER: &str = r#"
+import base64, email.utils, hashlib, hmac, sys, urllib.error, urllib.request
+port, account, key = sys.argv[1:]
+headers = {"x-ms-date": email.utils.formatdate(usegmt=True), "x-ms-version": "2021-08-06"}
+signed = "PUT" + 12 * "\n" + "".join(f"{name}:{headers[name]}\n" for name in sorted(headers))
+signed += f"/{account}/{account}/lake\nrestype:container"
+signature = base64.b64encode(hmac.new(base64.b64decode(key), signed.encode(), hashlib.sha256).digest()).decode()
+headers |= {"Authorization": f"SharedKey {account}:{signature}", "Content-Length": "0"}
+url = f"http://127.0.0.1:{port}/{account}/lake?restype=container"
+try:
+    print(urllib.request.urlopen(urllib.request.Request(url, method="PUT", headers=headers), timeout=5).status)
+except urllib.error.HTTPError as e:
+    print(e.code)
+"#;
 
 /// The status of an unsigned, empty `PUT`; `None` while nobody answers.
 fn put(port: u16, path: &str) -> Option<u16> {

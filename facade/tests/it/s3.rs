@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use calve_catalog::testing::servers::{S3Server, Server};
+use calve_catalog::testing::servers::{Server, StoreServer};
 
 use crate::workspace;
 
@@ -47,7 +47,7 @@ print(table.scan().to_arrow().num_rows, len(table.history()))
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_table_in_a_bucket_is_written_twice_scanned_and_read_by_others() {
-    for server in [S3Server::SeaweedFs, S3Server::Ministack, S3Server::Moto] {
+    for server in [StoreServer::SeaweedFs, StoreServer::Ministack, StoreServer::Moto] {
         let server = server.start().await;
         let destination = "iceberg+file+s3://lake/air/flights?partition=month(time_hour),origin";
         let first = run(&server, &["write", destination, "data/flights.parquet"]);
@@ -90,7 +90,7 @@ fn calve_local_count() -> usize {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_bucket_that_is_not_there_and_keys_that_are_wrong_are_told_apart() {
-    let server = S3Server::SeaweedFs.start().await;
+    let server = StoreServer::SeaweedFs.start().await;
     let missing = calve(&server, &["write", "iceberg+file+s3://no-such-bucket/t", "data/flights.parquet"]);
     let told = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert!(!missing.status.success() && told.contains("no such bucket"), "{told}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use calve_catalog::testing::lab::{Lab, LabTarget, faults};
-use calve_catalog::testing::servers::{S3Server, Server};
+use calve_catalog::testing::servers::{Server, StoreServer};
 use calve_catalog::{TableCatalog, TableIdent, async_trait};
 use calve_storage::{Location, Storage};
 use calve_table_root::TableRootCatalog;
@@ -52,7 +52,7 @@ async fn no_fault_at_any_call_breaks_a_promise_on_local_disk() {
 
 /// All of it takes minutes on a server: every day a part of it, chosen by a prime so that it is another
 /// part of each act.
-async fn on(server: S3Server) {
+async fn on(server: StoreServer) {
     let every = if std::env::var_os("CALVE_SOAK").is_some() { 1 } else { 7 };
     let server: Server = server.start().await;
     let roots = Roots { root: || server.root(), open: |root: &Location| server.storage(root) };
@@ -63,11 +63,11 @@ async fn on(server: S3Server) {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn no_fault_at_any_call_breaks_a_promise_on_seaweedfs() {
-    on(S3Server::SeaweedFs).await;
+    on(StoreServer::SeaweedFs).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn no_fault_at_any_call_breaks_a_promise_where_if_match_is_ignored() {
-    on(S3Server::LocalBucket).await;
+    on(StoreServer::LocalBucket).await;
 }

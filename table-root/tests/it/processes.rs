@@ -7,7 +7,7 @@ use std::env;
 use std::process::{Command, Stdio};
 
 use calve_catalog::testing::lab::{Fault, Lab};
-use calve_catalog::testing::servers::S3Server;
+use calve_catalog::testing::servers::StoreServer;
 use calve_catalog::testing::{append, create, new_table, snapshot};
 use calve_catalog::{CommitOutcome, ErrorKind, TableCatalog};
 use calve_storage::{Location, Storage, StoreProperties};
@@ -118,7 +118,7 @@ async fn eight_processes_lose_nothing_on_s3() {
     if env::var_os(ROLE).is_some() {
         return write().await;
     }
-    let server = S3Server::SeaweedFs.start().await;
+    let server = StoreServer::SeaweedFs.start().await;
     let keys = ["s3.endpoint", "s3.region", "s3.access-key-id", "s3.secret-access-key"];
     let store = keys.map(|key| format!("{key}={}", server.properties().get(key).unwrap())).join(" ");
     for _ in 0..rounds() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use calve_catalog::testing::servers::{S3Server, Server};
+use calve_catalog::testing::servers::{Server, StoreServer};
 use calve_catalog::testing::{Target, committed, contract, new_table};
 use calve_catalog::{ErrorKind, TableCatalog, TableChange, TableIdent, async_trait};
 use calve_table_root::TableRootCatalog;
@@ -22,39 +22,53 @@ impl Target for Roots {
     }
 }
 
-async fn keeps_the_contract(server: S3Server) {
+async fn keeps_the_contract(server: StoreServer) {
     contract(&Roots(server.start().await)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_root_on_seaweedfs_keeps_the_contract() {
-    keeps_the_contract(S3Server::SeaweedFs).await;
+    keeps_the_contract(StoreServer::SeaweedFs).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_root_on_ministack_keeps_the_contract() {
-    keeps_the_contract(S3Server::Ministack).await;
+    keeps_the_contract(StoreServer::Ministack).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_root_on_moto_keeps_the_contract() {
-    keeps_the_contract(S3Server::Moto).await;
+    keeps_the_contract(StoreServer::Moto).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn a_root_on_azurite_keeps_the_contract() {
+    keeps_the_contract(StoreServer::Azurite).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn no_acknowledged_append_is_lost_on_azurite() {
+    let server = StoreServer::Azurite.start().await;
+    let root = server.root();
+    races::race(|| TableRootCatalog::at(root.clone(), server.storage(&root)).unwrap()).await;
 }
 
 /// The hint is not guarded there, and need not be.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_root_on_localbucket_keeps_the_contract() {
-    keeps_the_contract(S3Server::LocalBucket).await;
+    keeps_the_contract(StoreServer::LocalBucket).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_store_that_ignores_conditions_is_refused_by_name() {
-    let server = S3Server::S3rver.start().await;
+    let server = StoreServer::S3rver.start().await;
     let root = server.root();
     let storage = server.storage(&root);
     let catalog = TableRootCatalog::at(root, storage.clone()).unwrap();
@@ -71,7 +85,7 @@ async fn a_store_that_ignores_conditions_is_refused_by_name() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn no_acknowledged_append_is_lost_on_seaweedfs() {
-    let server = S3Server::SeaweedFs.start().await;
+    let server = StoreServer::SeaweedFs.start().await;
     let root = server.root();
     races::race(|| TableRootCatalog::at(root.clone(), server.storage(&root)).unwrap()).await;
 }
@@ -79,7 +93,7 @@ async fn no_acknowledged_append_is_lost_on_seaweedfs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn no_acknowledged_append_is_lost_where_if_match_is_ignored() {
-    let server = S3Server::LocalBucket.start().await;
+    let server = StoreServer::LocalBucket.start().await;
     let root = server.root();
     races::race(|| TableRootCatalog::at(root.clone(), server.storage(&root)).unwrap()).await;
 }
@@ -87,7 +101,7 @@ async fn no_acknowledged_append_is_lost_where_if_match_is_ignored() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn wrong_keys_and_a_missing_bucket_are_told_apart_and_show_no_secret() {
-    let server = S3Server::SeaweedFs.start().await;
+    let server = StoreServer::SeaweedFs.start().await;
     let root = server.root();
     let mut wrong = server.properties().clone();
     wrong.set("s3.secret-access-key", "hunter2hunter2");
@@ -108,7 +122,7 @@ async fn wrong_keys_and_a_missing_bucket_are_told_apart_and_show_no_secret() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
 async fn a_commit_costs_few_requests() {
-    let server = S3Server::SeaweedFs.start().await;
+    let server = StoreServer::SeaweedFs.start().await;
     let root = server.root();
     let storage = server.storage(&root);
     let catalog = TableRootCatalog::at(root, storage.clone()).unwrap();
