@@ -255,7 +255,8 @@ fn port_on_bucket(authority: &str) -> Box<Fault<'_>> {
 }
 
 pub(crate) fn userinfo(authority: &str) -> Box<Fault<'_>> {
-    Fault::new(ErrorKind::Userinfo, authority, "no user name or password before the host")
+    let expected = "no user name or password before the host; an `@` in a name behind a port is written %40";
+    Fault::new(ErrorKind::Userinfo, authority, expected)
 }
 
 const HOST: &str = "a host name, an ipv4 address or an ipv6 address in brackets";

@@ -307,7 +307,7 @@ pub(crate) fn no_parameters(location: &str) -> Parsed<'_, ()> {
     }
     let (path, query) = location.split_once('?').unwrap_or((location, ""));
     if first(path.as_bytes(), *b"&;%").is_some()
-        && let Some((at, _)) = disguised(path).find(|(_, name)| resembles_known(name) || is_secret(name))
+        && let Some((at, _)) = disguised(path).find(|(_, name)| is_known(name) || is_secret(name))
     {
         return Err(Fault::new(ErrorKind::MisplacedParameter, &path[at..], NO_PARAMETERS));
     }
@@ -332,18 +332,16 @@ pub(crate) fn no_query(address: &str) -> Parsed<'_, ()> {
     Err(Fault::new(kind, &address[at..], expected))
 }
 
-/// Whether a name is one under which signed addresses, storage options and people keep secrets.
+/// Whether a name is one under which signed addresses, storage options and people keep secrets, however
+/// its words are set apart.
 fn is_secret(name: &str) -> bool {
-    let same = |a: u8, b: u8| {
-        let even = |b: u8| if matches!(b, b'-' | b'.') { b'_' } else { b.to_ascii_lowercase() };
-        even(a) == even(b)
+    let letters = || {
+        let bytes = name.bytes().filter(|b| !matches!(b, b'_' | b'-' | b'.'));
+        bytes.map(|b| b.to_ascii_lowercase())
     };
-    let name = name.as_bytes();
-    SECRETS.iter().any(|known| {
-        // `adls.sas-token.{account}` is one too.
-        let ends = name.len() == known.len() || name.get(known.len()) == Some(&b'.');
-        ends && name.iter().zip(known.as_bytes()).all(|(a, b)| same(*a, *b))
-    })
+    // `header.{name}` and `adls.sas-token.{account}` end in what somebody chose.
+    let family = |start: &str| name.get(..start.len()).is_some_and(|s| s.eq_ignore_ascii_case(start));
+    family("header.") || family("adls.sas-token.") || SECRETS.iter().any(|known| letters().eq(known.bytes()))
 }
 
 /// Refuses a value to which somebody has added a parameter with a `;` or a second `?`.
@@ -355,6 +353,14 @@ pub(crate) fn one_value(value: &str) -> Parsed<'_, ()> {
 pub(crate) fn resembles_known(name: &str) -> bool {
     let Ok(name) = percent::decode(name) else { return false };
     Param::from_name(&name).is_some() || nearest(&name, Param::ALL.iter().map(|p| p.name())).is_some()
+}
+
+/// Whether an undecoded name is a parameter's, or near to that of a secret one. `node` and `code` are
+/// near to `mode`, and stand in many a key.
+fn is_known(name: &str) -> bool {
+    let Ok(name) = percent::decode(name) else { return false };
+    let secrets = Param::ALL.iter().filter(|param| param.is_secret());
+    Param::from_name(&name).is_some() || nearest(&name, secrets.map(|param| param.name())).is_some()
 }
 
 /// The parameter of that name, if `form` takes it.
@@ -388,14 +394,14 @@ fn decoded<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     })
 }
 
-/// In lower case, with `_` for any mark between words.
-const SECRETS: [&str; 34] = [
+/// In lower case, without marks between words.
+const SECRETS: [&str; 41] = [
     // Signed addresses.
-    "x_amz_signature",
-    "x_amz_credential",
-    "x_amz_security_token",
-    "x_goog_signature",
-    "x_goog_credential",
+    "xamzsignature",
+    "xamzcredential",
+    "xamzsecuritytoken",
+    "xgoogsignature",
+    "xgoogcredential",
     "awsaccesskeyid",
     "googleaccessid",
     "signature",
@@ -403,30 +409,37 @@ const SECRETS: [&str; 34] = [
     "sv",
     "se",
     // Storage options.
-    "s3_access_key_id",
-    "s3_secret_access_key",
-    "s3_session_token",
-    "client_access_key_id",
-    "client_secret_access_key",
-    "client_session_token",
-    "gcs_oauth2_token",
-    "adls_account_key",
-    "adls_sas_token",
-    "adls_client_secret",
+    "s3accesskeyid",
+    "s3secretaccesskey",
+    "s3sessiontoken",
+    "clientaccesskeyid",
+    "clientsecretaccesskey",
+    "clientsessiontoken",
+    "gcsoauth2token",
+    "adlsaccountkey",
+    "adlssastoken",
+    "adlsclientsecret",
     // What people write.
-    "access_key_id",
-    "secret_access_key",
-    "session_token",
-    "account_key",
-    "sas_token",
-    "access_token",
-    "refresh_token",
-    "api_key",
-    "client_secret",
+    "accesskeyid",
+    "secretaccesskey",
+    "sessiontoken",
+    "accountkey",
+    "sastoken",
+    "accesstoken",
+    "refreshtoken",
+    "apikey",
+    "clientsecret",
     "secret",
     "password",
     "passwd",
     "pwd",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "idtoken",
+    "authorization",
+    "bearer",
+    "jwt",
 ];
 const NO_PARAMETERS: &str = "no parameters: a location takes none, and credentials go beside it, in the \
     storage options or the environment";

@@ -186,9 +186,14 @@ fn parameter(pair: &str, start: usize, cut: bool, hidden: &mut Hidden) {
             }
         }
         Some(param) => hidden.push(from + plain_length(param, value)..end),
-        None if query::resembles_known(name) => hidden.push(from..end),
+        // With a mark in it, the name may be one to which a value has been added.
+        None if query::resembles_known(name) && name.bytes().all(name_char) => hidden.push(from..end),
         None => hidden.push(start..end),
     }
+}
+
+fn name_char(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'%')
 }
 
 /// Whether a name or a location holds no user name, no password and no parameters.

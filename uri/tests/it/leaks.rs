@@ -347,3 +347,46 @@ fn secrets_are_equal_when_their_texts_are() {
         assert_ne!(Secret::new("abc"), Secret::new(other));
     }
 }
+
+#[test]
+fn a_secret_has_many_names_however_their_words_are_set_apart() {
+    for name in [
+        "header.Authorization",
+        "Header.x-api-key",
+        "secretKey",
+        "accessKey",
+        "AccessToken",
+        "client-secret",
+        "clientSecret",
+        "apikey",
+        "X_Amz_Signature",
+        "authorization",
+        "jwt",
+        "id.token",
+        "adls.sas-token.account",
+        "credentials",
+        "tokn",
+    ] {
+        for mark in ["&", ";", "%26", "%3B", "%3F"] {
+            let text = format!("s3://lake/a{mark}{name}={NEEDLE}/t");
+            let error = text.parse::<TableRef>().map(|table| table.to_string()).expect_err(&text);
+            assert!(!format!("{error} {error:?} {}", error.render()).contains(NEEDLE), "{text}");
+        }
+    }
+    // Keys as they are met: nothing in them resembles a secret.
+    for key in ["a&node=1", "a&code=1", "a;part=2", "dt=2024-01-01", "a=b&c=d", "key=1", "x%26y=1"] {
+        let text = format!("s3://lake/{key}/t");
+        assert_eq!(text.parse::<TableRef>().map(|table| table.to_string()), Ok(text.clone()), "{text}");
+    }
+}
+
+#[test]
+fn what_stands_behind_a_mark_in_a_misspelt_name_is_not_shown() {
+    for text in ["aws_secret_access_key:", "credential:", "token/", "mode:", "tokn~", "scope,"] {
+        let [one, other] = ["ab", "cd"].map(|value| {
+            let text = format!("iceberg+rest+https://h/a/t?warehouse=w&{text}{value}");
+            text.parse::<Destination>().expect_err("no such parameter").render()
+        });
+        assert_eq!(one, other, "{text}");
+    }
+}
