@@ -105,6 +105,11 @@ pub(crate) struct Hierarchy<'a> {
 }
 
 impl<'a> Hierarchy<'a> {
+    /// The empty rest behind the path.
+    pub(crate) fn end_of_path(&self) -> &'a str {
+        &self.path[self.path.len()..]
+    }
+
     /// The text from `prefix` on to where `path` ends, if it is written like that.
     ///
     /// `path` is the start of this hierarchy's path.

@@ -74,6 +74,10 @@ impl RootDestination {
             return Err(Fault::new(ErrorKind::MissingSegment, hierarchy.path, "/{path}/{table}"));
         }
         let location = path::location(store, hierarchy, hierarchy.path)?;
+        if location.ends_with(char::is_whitespace) {
+            let expected = "no white space at the end, encoded or not";
+            return Err(Fault::new(ErrorKind::SurroundingSpace, hierarchy.end_of_path(), expected));
+        }
         let params = query::query(hierarchy, Form::Root, purpose)?;
         Ok(Self {
             partition: value::partition(&params)?,

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::percent::Decoded;
 use crate::grammar::scheme::Store;
 use crate::grammar::search::holds;
-use crate::grammar::{Hierarchy, percent, till_either, word};
+use crate::grammar::{Hierarchy, percent, query, till_either, word};
 use crate::held::Held;
 
 /// `path = *( "/" segment )`
@@ -104,6 +104,11 @@ pub(crate) fn location<'a>(
         location.push('/');
         location.push_str(&segment);
     }
+    // As a location may not where it is given as it is stored.
+    query::no_parameters(&location).map_err(|fault| {
+        let before = nom::Offset::offset(location.as_str(), fault.at) - store.prefix().len() - bucket.len();
+        fault.moved(&path[percent::encoded_offset(path, before)..])
+    })?;
     Ok(Decoded::Copied(location))
 }
 

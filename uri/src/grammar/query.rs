@@ -5,7 +5,7 @@ use alloc::format;
 use nom::IResult;
 
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::search::{find_either, first, holds_either};
+use crate::grammar::search::{find, find_either, first, holds_either};
 use crate::grammar::{Hierarchy, percent, till, till_either};
 use crate::nearest::nearest;
 
@@ -221,7 +221,7 @@ fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
 }
 
 /// The places in an undecoded path or value where something like a parameter begins: the byte of
-/// the `&`, `;` or `?`, and the name between that and an `=`.
+/// the `&`, `;` or `?`, and the name between that and an `=`, which may be encoded.
 pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut mark = None;
     crate::steps::add(text.len());
@@ -234,12 +234,13 @@ pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
             mark = None;
             None
         }
-        b'=' => mark.take().filter(|mark| mark + 1 < at).map(|mark| (mark, &text[mark + 1..at])),
+        b'%' if !matches!(&text.as_bytes()[at..], [_, b'3', b'D' | b'd', ..]) => None,
+        b'=' | b'%' => mark.take().filter(|mark| mark + 1 < at).map(|mark| (mark, &text[mark + 1..at])),
         _ => None,
     })
 }
 
-/// As [`assignments`], the `=` and what comes before the name raw or percent-encoded.
+/// As [`assignments`], what comes before the name raw or percent-encoded too.
 pub(crate) fn disguised(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     // Where it stands, and where the name behind it begins.
@@ -280,8 +281,10 @@ pub(crate) fn before_values(input: &str) -> (&str, Option<&str>) {
     }
     match input.get(head + 1..) {
         Some(rest) => {
-            let name = &rest[..find_either(rest, b'=', b'&').unwrap_or(rest.len())];
-            (&input[..head + 1 + name.len()], Some(name))
+            // Behind a name without a value comes another.
+            let names = &rest[..find(rest, b'=').unwrap_or(rest.len())];
+            let name = names.rsplit('&').next().unwrap_or(names);
+            (&input[..head + 1 + names.len()], Some(name))
         }
         None => (input, None),
     }

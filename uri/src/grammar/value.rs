@@ -117,7 +117,8 @@ pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Decoded<'a>> {
         // Decoded already: only segments that no encoding could mend are looked for.
         let mut segments = tail.split('/').skip(1);
         let wrong = segments.find(|segment| matches!(*segment, "" | "." | ".."));
-        wrong.map_or(Ok(()), |segment| path::segment(segment).map(drop))
+        wrong.map_or(Ok(()), |segment| path::segment(segment).map(drop))?;
+        query::no_parameters(tail)
     });
     if let Err(fault) = known {
         let at = percent::encoded_offset(raw, nom::Offset::offset(&*text, fault.at));

@@ -129,8 +129,9 @@ fn plain_authority(scheme: &str, authority: &str) -> Option<Port> {
         true => host.bytes().all(|b| b.is_ascii_hexdigit() || b"[]:.".contains(&b)),
         false => host.bytes().all(host_char),
     };
-    let plain_port =
-        |port: &str| !host.is_empty() && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+    let plain_port = |port: &str| {
+        !host.is_empty() && (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
+    };
     (plain_host && port.is_none_or(plain_port)).then_some(if port.is_some() {
         Port::Given
     } else {
@@ -153,8 +154,11 @@ fn closed(text: &str, start: usize, end: usize, port: Port) -> Userinfo {
     if port == Port::Given && name.is_some_and(|name| !query::resembles_known(name)) {
         return Userinfo::ToTheEnd(start);
     }
-    let at = before.get(end - start..).and_then(last_at);
-    Userinfo::Within(start..at.map_or(start, |at| end + at))
+    match before.get(end - start..).and_then(last_at) {
+        // Had the password no `/`, there would be no port: all is hidden then.
+        Some(_) if port == Port::Given => Userinfo::ToTheEnd(start),
+        at => Userinfo::Within(start..at.map_or(start, |at| end + at)),
+    }
 }
 
 /// Where the last `@` ends, raw or encoded.

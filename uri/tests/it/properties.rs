@@ -41,6 +41,7 @@ fn path(least: usize) -> impl Strategy<Value = String> {
     vec(segment, least..4)
         .prop_map(|segments| segments.into_iter().map(|segment| format!("/{segment}")).collect())
         .prop_filter("no parameters", |path: &String| !path.contains('=') && !path.contains("%3D"))
+        .prop_filter("no space at the end", |path| !path.ends_with(char::is_whitespace))
 }
 
 fn secret() -> impl Strategy<Value = String> {
