@@ -14,9 +14,9 @@ use crate::{Error, ErrorKind, Result, StorageOptions};
 pub(crate) type Connected = (Arc<dyn TableCatalog>, TableIdent);
 
 /// The catalog that a destination names.
-pub(crate) fn destination(destination: &Destination) -> Result<Connected> {
+pub(crate) async fn destination(destination: &Destination) -> Result<Connected> {
     match destination {
-        Destination::Root(root) => table_root(&root.location().parse()?, &StorageOptions::default()),
+        Destination::Root(root) => table_root(&root.location().parse()?, &StorageOptions::default()).await,
         Destination::Glue(glue) => Err(glue_not_served(glue)),
         Destination::Rest(rest) => Err(rest_not_served(rest)),
     }
@@ -25,26 +25,26 @@ pub(crate) fn destination(destination: &Destination) -> Result<Connected> {
 /// The table that a scan names.
 pub(crate) async fn load(table: &TableRef, options: &StorageOptions) -> Result<LoadedTable> {
     let (catalog, ident) = match table {
-        TableRef::Root { location } => table_root(&location.parse()?, options)?,
-        TableRef::Destination(named) => destination(named)?,
+        TableRef::Root { location } => table_root(&location.parse()?, options).await?,
+        TableRef::Destination(named) => destination(named).await?,
         TableRef::Metadata { location } => {
             let location: Location = location.parse()?;
-            let storage = Storage::open_with(&location, &options.store_properties())?;
+            let storage = Storage::connect(&location, &options.store_properties()).await?;
             return Ok(load_static(&location, storage).await?);
         }
-        TableRef::Name { namespace, table } => named(namespace, table, options)?,
+        TableRef::Name { namespace, table } => named(namespace, table, options).await?,
         TableRef::Glue { .. } => return Err(not_served(&format!("{table}"), "AWS Glue")),
     };
     Ok(catalog.load(&ident).await?)
 }
 
 /// The table root that a name means.
-pub(crate) fn root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
+pub(crate) async fn root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
     match table {
-        TableRef::Root { location } => root_at(&location.parse()?, options),
-        TableRef::Destination(Destination::Root(root)) => root_at(&root.location().parse()?, options),
+        TableRef::Root { location } => root_at(&location.parse()?, options).await,
+        TableRef::Destination(Destination::Root(root)) => root_at(&root.location().parse()?, options).await,
         TableRef::Name { namespace, table } => match located(namespace, table, options)? {
-            Ok(location) => root_at(&location, options),
+            Ok(location) => root_at(&location, options).await,
             Err(catalog) => Err(no_root(table, catalog)),
         },
         TableRef::Metadata { location } => Err(no_root(location, "one metadata file")),
@@ -58,20 +58,20 @@ fn no_root(table: &str, catalog: &str) -> Error {
     Error::input(format!("{table} is in {catalog}, and no table root; name a folder or a location"))
 }
 
-fn root_at(location: &Location, options: &StorageOptions) -> Result<TableRootCatalog> {
-    let storage = Storage::open_with(location, &options.store_properties())?;
+async fn root_at(location: &Location, options: &StorageOptions) -> Result<TableRootCatalog> {
+    let storage = Storage::connect(location, &options.store_properties()).await?;
     Ok(TableRootCatalog::at(location.clone(), storage)?)
 }
 
-fn table_root(location: &Location, options: &StorageOptions) -> Result<Connected> {
-    let catalog = root_at(location, options)?;
+async fn table_root(location: &Location, options: &StorageOptions) -> Result<Connected> {
+    let catalog = root_at(location, options).await?;
     let ident = catalog.ident().clone();
     Ok((Arc::new(catalog), ident))
 }
 
-fn named(namespace: &[String], table: &str, options: &StorageOptions) -> Result<Connected> {
+async fn named(namespace: &[String], table: &str, options: &StorageOptions) -> Result<Connected> {
     match located(namespace, table, options)? {
-        Ok(location) => table_root(&location, options),
+        Ok(location) => table_root(&location, options).await,
         Err(catalog) => Err(not_served(&format!("{}.{table}", namespace.join(".")), catalog)),
     }
 }

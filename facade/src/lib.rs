@@ -70,6 +70,6 @@ pub async fn load_table(table: &TableRef, options: &StorageOptions) -> Result<Lo
 ///
 /// # Errors
 /// [`ErrorKind::Input`] for a table in a catalog, or a single metadata file.
-pub fn open_root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
-    connect::root(table, options)
+pub async fn open_root(table: &TableRef, options: &StorageOptions) -> Result<TableRootCatalog> {
+    connect::root(table, options).await
 }

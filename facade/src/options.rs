@@ -91,8 +91,9 @@ impl StorageOptions {
             ("aws_session_token", "s3.session-token"),
         ];
         let catalogs = catalogs.into_iter().filter_map(|(key, property)| Some((property, self.get(key)?)));
-        let store =
-            |key: &str| ["s3.", "gcs.", "adls.", "calve.local."].iter().any(|family| key.starts_with(family));
+        let store = |key: &str| {
+            ["client.", "s3.", "gcs.", "adls.", "calve.local."].iter().any(|family| key.starts_with(family))
+        };
         let stores = self.0.iter().filter(|(key, _)| store(key));
         catalogs.chain(stores.map(|(key, value)| (key.as_str(), value.as_str()))).collect()
     }

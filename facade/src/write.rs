@@ -81,7 +81,7 @@ impl WriteDestination for Destination {
     }
 
     async fn plan_write(&self, schema: SchemaRef, mut options: WriteOptions) -> Result<WritePlan> {
-        let (catalog, ident) = connect::destination(self)?;
+        let (catalog, ident) = connect::destination(self).await?;
         options.mode = self.mode();
         options.partition = self.partition().to_vec();
         Ok(calve_writer::plan(catalog, ident, schema, options).await?)

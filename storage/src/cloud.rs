@@ -5,11 +5,14 @@ use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, S3ConditionalPut};
+use object_store::aws::{
+    AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider, S3ConditionalPut,
+};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder};
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig, StaticCredentialProvider};
 
+use crate::clients::SharedClients;
 use crate::{Error, ErrorKind, Location, Result, Scheme, StoreProperties};
 
 /// The store of a cloud location, and the endpoint it speaks to where that is not the provider's own.
@@ -17,6 +20,10 @@ pub(crate) fn open(
     location: &Location,
     properties: &StoreProperties,
 ) -> Result<(Arc<dyn ObjectStore>, Option<String>)> {
+    if cfg!(not(feature = "aws")) && properties.get("client.assume-role.arn").is_some() {
+        let why = "to assume a role needs calve built with its feature `aws`";
+        return Err(Error::new(ErrorKind::Unsupported, format!("{location} can't be opened: {why}")));
+    }
     let opened = match location.scheme() {
         Scheme::S3 => s3(location, properties),
         Scheme::Gcs => gcs(location, properties),
@@ -33,6 +40,7 @@ type Opened = object_store::Result<(Arc<dyn ObjectStore>, Option<String>)>;
 
 fn s3(location: &Location, properties: &StoreProperties) -> Opened {
     let mut builder = AmazonS3Builder::from_env()
+        .with_http_connector(SharedClients)
         .with_bucket_name(location.bucket())
         .with_conditional_put(S3ConditionalPut::ETagMatch)
         .with_retry(retries());
@@ -60,7 +68,9 @@ fn s3(location: &Location, properties: &StoreProperties) -> Opened {
         },
     };
     builder = builder.with_virtual_hosted_style_request(!path_style);
-    if let (Some(id), Some(key)) =
+    if let Some(credentials) = found_by_sdk(properties) {
+        builder = builder.with_credentials(credentials);
+    } else if let (Some(id), Some(key)) =
         (properties.get("s3.access-key-id"), properties.get("s3.secret-access-key"))
     {
         // As a whole: a session of the environment does not go with these keys.
@@ -75,10 +85,23 @@ fn s3(location: &Location, properties: &StoreProperties) -> Opened {
     Ok((Arc::new(builder.build()?), endpoint))
 }
 
+/// Credentials that object_store does not find by itself.
+#[cfg(feature = "aws")]
+fn found_by_sdk(properties: &StoreProperties) -> Option<AwsCredentialProvider> {
+    let asked = crate::aws::Asked::of(properties)?;
+    Some(crate::aws::SdkCredentials::shared(asked))
+}
+
+#[cfg(not(feature = "aws"))]
+fn found_by_sdk(_: &StoreProperties) -> Option<AwsCredentialProvider> {
+    None
+}
+
 fn gcs(location: &Location, properties: &StoreProperties) -> Opened {
     let endpoint = given(properties.get("gcs.service.path"));
     let plain = endpoint.as_deref().is_some_and(|e| e.starts_with("http://"));
     let mut builder = GoogleCloudStorageBuilder::from_env()
+        .with_http_connector(SharedClients)
         .with_bucket_name(location.bucket())
         .with_retry(retries())
         .with_client_options(client(plain));
@@ -99,7 +122,10 @@ fn azure(location: &Location, properties: &StoreProperties) -> Opened {
         Some((container, host)) => (container, Some(host)),
         None => (location.bucket(), None),
     };
-    let mut builder = MicrosoftAzureBuilder::from_env().with_container_name(container).with_retry(retries());
+    let mut builder = MicrosoftAzureBuilder::from_env()
+        .with_http_connector(SharedClients)
+        .with_container_name(container)
+        .with_retry(retries());
     let of_host = host.and_then(|host| host.split('.').next());
     let account = of_host.map(str::to_owned).or_else(|| given(properties.get("adls.account-name")));
     if let Some(account) = &account {

@@ -46,7 +46,7 @@ impl Error {
 
     pub(crate) fn from_store(what: &str, object: &str, source: object_store::Error) -> Self {
         use object_store::Error as E;
-        let io = io_error(&source);
+        let io = cause::<std::io::Error>(&source);
         let text = || without_queries(&source.to_string());
         let (kind, why) = match &source {
             _ if says(&source, "NoSuchBucket") => (ErrorKind::Location, "there is no such bucket".to_owned()),
@@ -77,6 +77,10 @@ fn says(error: &object_store::Error, code: &str) -> bool {
 
 /// What a service answered, without the request that led to it.
 fn reason(error: &object_store::Error) -> String {
+    #[cfg(feature = "aws")]
+    if let Some(why) = cause::<crate::aws::NoCredentials>(error) {
+        return why.to_string();
+    }
     let text = error.to_string();
     let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     match code {
@@ -104,11 +108,11 @@ pub(crate) fn without_queries(text: &str) -> String {
     shown + rest
 }
 
-fn io_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a std::io::Error> {
+fn cause<'a, E: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a E> {
     let mut current = Some(error);
     while let Some(e) = current {
-        if let Some(io) = e.downcast_ref::<std::io::Error>() {
-            return Some(io);
+        if let Some(found) = e.downcast_ref::<E>() {
+            return Some(found);
         }
         current = e.source();
     }

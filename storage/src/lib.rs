@@ -24,11 +24,15 @@
 //!
 //! # What it does not do
 //! It does not retry a conditional put, because a repeated one may meet its own first attempt: the
-//! caller reads back instead. It knows nothing of Iceberg.
+//! caller reads back instead. Of Iceberg it knows no more than how that crate opens files.
 
+#[cfg(feature = "aws")]
+mod aws;
+mod clients;
 mod cloud;
 mod counted;
 mod error;
+mod iceberg_io;
 mod local;
 mod location;
 mod properties;
@@ -36,6 +40,7 @@ mod storage;
 
 pub use counted::Requests;
 pub use error::{Error, ErrorKind, Result};
+pub use iceberg_io::{IcebergStorage, IcebergStorageFactory};
 pub use location::{Location, Scheme};
 pub use object_store::ObjectStore;
 pub use object_store::path::Path as ObjectPath;

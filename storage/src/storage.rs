@@ -81,14 +81,35 @@ impl Storage {
     ///
     /// S3 takes the variables that the AWS tools read: keys, `AWS_REGION`, `AWS_ENDPOINT_URL_S3` and
     /// `AWS_ENDPOINT_URL`, `AWS_S3_FORCE_PATH_STYLE`, web identity, container and instance metadata.
+    /// With the feature `aws`, where no keys are given, a profile's: `AWS_PROFILE`, and what the files
+    /// of the AWS tools say of keys, single sign-on, processes and roles; a role in
+    /// `client.assume-role.arn` is assumed with whatever was found. These credentials are refreshed
+    /// before they expire.
+    ///
     /// Google's and Azure's are those of their own tools. On local disk a file is flushed before its
-    /// creation counts, unless `calve.local.durability` (`CALVE_LOCAL_DURABILITY`) is `process`. Stores named `memory://name/…` live as long
-    /// as the process and are shared by name.
+    /// creation counts, unless `calve.local.durability` (`CALVE_LOCAL_DURABILITY`) is `process`. Stores
+    /// named `memory://name/…` live as long as the process and are shared by name.
     ///
     /// # Errors
     /// [`ErrorKind::Location`] when the settings don't make a store.
     pub fn open(location: &Location) -> Result<Self> {
         Self::open_with(location, &StoreProperties::default())
+    }
+
+    /// As [`open_with`](Self::open_with), the AWS profile's region included where nothing else names one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn connect(location: &Location, properties: &StoreProperties) -> Result<Self> {
+        #[cfg(feature = "aws")]
+        if location.scheme() == Scheme::S3
+            && let Some(region) = crate::aws::profile_region(properties).await
+        {
+            let mut properties = properties.clone();
+            properties.set("client.region", region);
+            return Self::open_with(location, &properties);
+        }
+        Self::open_with(location, properties)
     }
 
     /// As [`open`](Self::open), with properties that win over the environment.

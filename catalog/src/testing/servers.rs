@@ -22,6 +22,8 @@ pub enum StoreServer {
     SeaweedFs,
     /// Heeds both; also Glue and STS.
     Ministack,
+    /// The same, and lets nobody do what no policy allows.
+    MinistackIam,
     /// Heeds both; also Glue and STS.
     Moto,
     /// Heeds `If-None-Match` and ignores `If-Match`.
@@ -116,8 +118,9 @@ impl StoreServer {
                 weed.arg(format!("-s3.port.grpc={}", free_port()));
                 weed
             }
-            Self::Ministack => {
+            Self::Ministack | Self::MinistackIam => {
                 let mut ministack = program("ministack");
+                ministack.env("AUTH", (self == Self::MinistackIam).to_string());
                 ministack.env("BIND_HOST", "127.0.0.1").env("MINISTACK_HOST", "127.0.0.1");
                 ministack.env("GATEWAY_PORT", &port_text).env("S3_DATA_DIR", &data);
                 ministack.env("IOT_MTLS_ENABLED", "0").env("SFTP_ENABLED", "0");

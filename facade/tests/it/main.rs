@@ -3,6 +3,8 @@
 
 /// Everything that must be refused: one line, the right exit code, nothing left behind.
 mod bad_input;
+/// Credentials for stores that speak S3.
+mod credentials;
 /// The project's documents: the README's code and commands, the map of crates.
 mod documents;
 /// Text is read exactly or refused, and output is whole or not there.

@@ -1,6 +1,9 @@
 //! Stores, from outside.
 #![allow(clippy::unwrap_used, reason = "a test that can't set itself up has failed")]
 
+/// Files opened for the iceberg crate.
+mod iceberg_io;
+
 use bytes::Bytes;
 use calve_storage::{ErrorKind, Location, PutNew, Storage, StoreProperties};
 use futures::future::join_all;

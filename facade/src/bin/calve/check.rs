@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     } else {
         arguments.table.parse()?
     };
-    let root = calve::open_root(&named, &StorageOptions::from_pairs(arguments.options)?)?;
+    let root = calve::open_root(&named, &StorageOptions::from_pairs(arguments.options)?).await?;
     let mut lines = Vec::new();
     let mut line = |what, holds, says| lines.push(Line { what, holds, says });
     let loaded = root.load(root.ident()).await.map_err(calve::Error::from);

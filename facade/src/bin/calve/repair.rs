@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
     let named: TableRef = arguments.table.parse()?;
-    let root = calve::open_root(&named, &StorageOptions::from_pairs(arguments.options)?)?;
+    let root = calve::open_root(&named, &StorageOptions::from_pairs(arguments.options)?).await?;
     let found = root.check().await.map_err(calve::Error::from)?;
     let mut mended = Vec::new();
     if arguments.yes {
