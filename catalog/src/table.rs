@@ -16,7 +16,7 @@ pub struct LoadedTable {
     pub ident: TableIdent,
     /// Its metadata.
     pub metadata: TableMetadataRef,
-    /// The metadata file that a later version's `metadata-log` will name.
+    /// A file that holds its metadata: the one that lasts longest of those known to be there.
     pub metadata_location: String,
     /// What makes a commit on this version conditional.
     pub token: CommitToken,

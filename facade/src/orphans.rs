@@ -43,12 +43,17 @@ pub async fn find_orphans(table: &LoadedTable, older_than: Duration) -> Result<O
 
     let root: Location = table.metadata.location().parse()?;
     let metadata = root.join("metadata")?;
+    // While the current version goes by its own name, its copy may be there already.
+    let current: Option<Location> = table.metadata_location.parse().ok();
+    let current = current.as_ref().and_then(|file| version_name(file.name()));
     let mut found = Orphans { files: Vec::new(), young: 0, in_use: 0 };
     let mut files = table.storage.walk(&root);
     while let Some(file) = files.try_next().await? {
         let location: Location = file.path.parse()?;
         let is_layout = location.parent().is_some_and(|folder| folder == metadata)
-            && (location.name() == "version-hint.text" || is_version_name(location.name()));
+            && (location.name() == "version-hint.text"
+                || version_name(location.name()).is_some()
+                || current.is_some() && copy_name(location.name()) == current);
         if is_layout || key(&file.path).is_some_and(|key| referenced.contains(&key)) {
             found.in_use += 1;
         } else if file.modified_ms > limit {
@@ -61,11 +66,29 @@ pub async fn find_orphans(table: &LoadedTable, older_than: Duration) -> Result<O
     Ok(found)
 }
 
-/// `v{digits}` with any of metadata's suffixes.
-fn is_version_name(name: &str) -> bool {
-    let stem = [".gz.metadata.json", ".metadata.json.gz", ".metadata.json"]
+/// The version of `v{digits}` with any of metadata's suffixes.
+fn version_name(name: &str) -> Option<&str> {
+    let digits = metadata_stem(name)?.strip_prefix('v')?;
+    number(digits)
+}
+
+/// The version of `{digits}-{uuid}` with any of metadata's suffixes.
+fn copy_name(name: &str) -> Option<&str> {
+    let (digits, _) = metadata_stem(name)?.split_once('-')?;
+    number(digits)
+}
+
+fn metadata_stem(name: &str) -> Option<&str> {
+    [".gz.metadata.json", ".metadata.json.gz", ".metadata.json"]
         .iter()
-        .find_map(|suffix| name.strip_suffix(suffix));
-    let digits = stem.and_then(|stem| stem.strip_prefix('v'));
-    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        .find_map(|suffix| name.strip_suffix(suffix))
+}
+
+/// Digits without leading zeros, so that equal numbers are equal texts.
+fn number(digits: &str) -> Option<&str> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| match digits.trim_start_matches('0') {
+        "" => "0",
+        number => number,
+    })
 }

@@ -7,7 +7,7 @@ use calve_catalog::{
 use calve_storage::{HintState, Location, Storage};
 use iceberg::spec::TableMetadata;
 
-use crate::commit::{Attempt, loaded};
+use crate::commit::{Attempt, loaded, logged};
 use crate::hint::Hint;
 use crate::layout::{LAST_VERSION, Layout, Spelling, TABLE_ROOT_PROPERTY};
 use crate::open::{Opened, is_table_root, open, parse};
@@ -214,7 +214,7 @@ impl TableCatalog for TableRootCatalog {
         self.owns(&base.ident)?;
         let Some(opened) = base.token.record::<Opened>() else { return Err(foreign(&base.ident)) };
         self.may_commit(opened).await?;
-        self.commit_from(opened, &change, &base.metadata_location).await
+        self.commit_from(opened, &change, logged(&self.layout, opened).as_str()).await
     }
 
     async fn resolve(&self, pending: Pending) -> Result<CommitOutcome<LoadedTable>> {

@@ -443,14 +443,24 @@ fn refused(error: &calve_storage::Error) -> bool {
     matches!(error.kind(), K::Denied | K::Unsupported | K::Location)
 }
 
-/// A version as its catalog gives it.
-pub(crate) fn loaded(ident: TableIdent, storage: Storage, layout: &Layout, opened: Opened) -> LoadedTable {
-    // A table this layout made has a copy of every version up to its hint, and the next writer makes
-    // the rest before its log names them.
-    let named = if opened.spelling == Spelling::Plain && is_table_root(&opened.metadata) {
+/// The name by which a later version's log knows this one.
+///
+/// A table this layout made has a copy of every version up to its hint, and the next writer makes the rest
+/// before its log names them.
+pub(crate) fn logged(layout: &Layout, opened: &Opened) -> Location {
+    if opened.spelling == Spelling::Plain && is_table_root(&opened.metadata) {
         layout.copy(opened.version, opened.metadata.uuid())
     } else {
         opened.file.clone()
+    }
+}
+
+/// A version as its catalog gives it.
+pub(crate) fn loaded(ident: TableIdent, storage: Storage, layout: &Layout, opened: Opened) -> LoadedTable {
+    // Beyond the hint the copy may be missing yet.
+    let named = match opened.hint_version() {
+        Some(hinted) if hinted >= opened.version => logged(layout, &opened),
+        _ => opened.file.clone(),
     };
     LoadedTable {
         ident,

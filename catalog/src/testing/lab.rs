@@ -311,6 +311,13 @@ pub trait LabTarget: Sync {
     /// A table that is not there yet: its name, a catalog whose store is wrapped in `lab`, and one whose
     /// store is not.
     async fn fresh(&self, lab: &Lab) -> (TableIdent, Arc<dyn TableCatalog>, Arc<dyn TableCatalog>);
+
+    /// Looks at what a run left, before anybody else commits: `table` as our own reader sees it. `run`
+    /// names the act, the fault and the calls it struck.
+    ///
+    /// # Panics
+    /// When it is not as it should be.
+    async fn settled(&self, _act: Act, _table: &LoadedTable, _run: &str) {}
 }
 
 /// What is done under a fault.
@@ -434,7 +441,8 @@ async fn run(target: &dyn LabTarget, act: Act, fault: Fault, calls: Range<usize>
         Some(CommitOutcome::Unknown(_)) => unreachable!("resolved above"),
         None => assert!(!is_visible().await, "{context}: refused, and there; calls {made:?}"),
     }
-    if healthy.load(&ident).await.is_ok() {
+    if let Ok(table) = healthy.load(&ident).await {
+        target.settled(act, &table, &context).await;
         follow_up(&*healthy, &ident, &context).await;
         if matches!(outcome, Some(CommitOutcome::Committed(_))) {
             assert!(is_visible().await, "{context}: acknowledged, and gone with the next commit");

@@ -59,6 +59,29 @@ fn unreferenced_files_are_listed_and_nothing_else_is() {
 }
 
 #[test]
+fn the_copy_of_a_version_whose_hint_was_not_moved_is_in_use() {
+    let lake = Lake::new();
+    for _ in 0..2 {
+        run(&["write", &lake.destination(""), "data/flights.parquet"]);
+    }
+    let files = lake.files().len();
+    let hint = format!("{}/metadata/version-hint.text", lake.root());
+    for (content, name) in [("1", "00001-"), ("0", "v1.")] {
+        fs::write(&hint, content).unwrap();
+        let inspected = json(&["inspect", &lake.root(), "--json"]);
+        let file = inspected["metadata_file"].as_str().unwrap();
+        assert!(file.contains(&format!("/{name}")), "{file}");
+        assert!(run(&["scan", file, "--limit", "1", "--json"]).lines().count() == 1);
+        let found = json(&["orphans", &lake.root(), "--older-than", "0s", "--json"]);
+        assert_eq!(found["orphans"].as_array().unwrap().len(), 0, "{found}");
+        assert_eq!(found["in_use"], files, "{found}");
+    }
+    fs::remove_file(&hint).unwrap();
+    let found = json(&["orphans", &lake.root(), "--older-than", "0s", "--json"]);
+    assert_eq!(found["in_use"], files - 1, "{found}");
+}
+
+#[test]
 fn where_a_manifest_cannot_be_read_no_list_is_given() {
     let lake = Lake::new();
     run(&["write", &lake.destination(""), "data/flights.parquet"]);
