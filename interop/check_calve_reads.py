@@ -1,5 +1,6 @@
-"""Has calve scan tables that PyIceberg wrote, and compares rows, counts and choices."""
+"""Has calve scan tables that others wrote, and compares rows, counts and choices."""
 
+import itertools
 import json
 import pathlib
 import subprocess
@@ -18,7 +19,7 @@ class Calve:
     """The command under test."""
 
     def __init__(self, binary: pathlib.Path, folder: pathlib.Path):
-        self.binary, self.folder, self.n = binary, folder, 0
+        self.binary, self.folder, self.files = binary, folder, itertools.count(1)
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, *args: str, code: int = 0) -> str:
@@ -32,8 +33,7 @@ class Calve:
         return done.stdout
 
     def scan(self, table, *args: str) -> pa.Table:
-        self.n += 1
-        file = self.folder / f"{self.n}.parquet"
+        file = self.folder / f"{next(self.files)}.parquet"
         self.run("scan", table, "--output", file, *args)
         return pq.read_table(file)
 
@@ -60,7 +60,7 @@ def check(calve: Calve, made: make_pyiceberg.Made, report: judges.Report) -> Non
         def attempt(what, test, way=way):
             report.attempt("calve", f"{made.name} by {way}: {what}", test)
 
-        attempt("all rows are those PyIceberg was given",
+        attempt("all rows are those its writer was given",
                 lambda t=table: same(calve.scan(t), made.expected))
         for terms in made.filters:
             where = filters.calve(terms)

@@ -1,7 +1,8 @@
 """Judges the calve command with engines its authors did not write, in both directions.
 
 calve writes tables and every engine must read the rows of the input files from them, after the
-first commit and after the third; PyIceberg writes tables and calve must read those. One line per
+first commit and after the third. PyIceberg writes tables and calve must read those. Spark and Sail
+write table roots: calve must read them and write on, and so must they after calve. One line per
 check. Started by interop/run, which installs the engines first.
 """
 
@@ -24,6 +25,7 @@ import inputs
 import judges
 import layout
 import make_pyiceberg
+import make_roots
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
@@ -48,11 +50,13 @@ def main() -> int:
     report = judges.Report()
     try:
         calve = check_calve_reads.Calve(args.calve.resolve(), temp / "out")
-        if args.direction != "reads":
-            with judges.Judges(args.venv.resolve(), temp / "log", args.engine) as engines:
+        with judges.Judges(args.venv.resolve(), temp / "log", args.engine) as engines:
+            if args.direction != "reads":
                 calve_writes(calve, temp, engines, args.scale, report)
-        if args.direction != "writes":
-            calve_reads(calve, temp, args.scale, report)
+            if args.direction != "writes":
+                calve_reads(calve, temp, args.scale, report)
+                engines.each(lambda engine: engine.engine in judges.WRITERS
+                             and roots_are_shared(calve, temp / engine.engine, engine, report))
     except Exception:
         report.check("interop", "ran to its end", traceback.format_exc())
     finally:
@@ -122,6 +126,33 @@ def other_formats(calve, temp: pathlib.Path, engines, report) -> None:
 def calve_reads(calve, temp: pathlib.Path, scale: int, report) -> None:
     for made in make_pyiceberg.make(temp / "pyiceberg", DATA / "flights.parquet", scale):
         check_calve_reads.check(calve, made, report)
+
+
+def roots_are_shared(calve, temp: pathlib.Path, engine: judges.Judge, report) -> None:
+    """The engine makes table roots, then calve and the engine append to each by turns."""
+    made = engine.judge({"label": "its own roots", "make": str(temp),
+                         "flights": str(DATA / "flights.parquet")}, report)
+    for given in made:
+        name, root, file = f"{engine.engine}'s {given['name']}", given["root"], given["expected"]
+        snapshots = {i: pq.read_table(rows) for i, rows in given["snapshots"].items()}
+
+        def reads(label, times, root=root, file=file, filters=given["filters"],
+                  snapshots=snapshots):
+            metadata = make_roots.current(pathlib.Path(root))
+            expected = pa.concat_tables([pq.read_table(file)] * times)
+            check_calve_reads.check(calve, make_pyiceberg.Made(
+                label, pathlib.Path(root), metadata, expected, filters, snapshots), report)
+            return metadata
+
+        reads(name, 1)
+        if not report.attempt("calve", f"{name}: appends",
+                              lambda: calve.run("write", f"iceberg+local://{root}", file)):
+            continue
+        metadata = reads(f"{name} after calve", 2)
+        engine.judge({"label": f"{name} after calve", "root": root, "metadata": str(metadata),
+                      "source": file, "times": 2, "filters": given["filters"]}, report)
+        engine.judge({"label": f"{name} after calve", "append": root, "source": file}, report)
+        reads(f"{name} after both", 3)
 
 
 if __name__ == "__main__":

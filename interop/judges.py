@@ -20,6 +20,8 @@ ENGINES = {
     "spark": "spark",
     "sail": "sail",
 }
+# Those that write a table root with no catalog.
+WRITERS = ("spark", "sail")
 
 
 class Report:
@@ -102,6 +104,10 @@ class Judge:
 
     def ask(self, job: dict) -> list[dict]:
         """The checks of one job, as read_table.py answered them."""
+        return self.tell(job)[0]
+
+    def tell(self, job: dict) -> tuple[list[dict], list[dict]]:
+        """The same, and the tables the job made."""
         if self.process is None or self.process.poll() is not None:
             self.start()
         self.process.stdin.write(json.dumps(job, default=str) + "\n")
@@ -110,16 +116,18 @@ class Judge:
         self.spent += done["seconds"]
         if done["checks"] != len(checks) or not checks:
             raise RuntimeError(f"{self.engine} made {done['checks']} checks, told {len(checks)}")
-        return checks
+        return checks, done.get("made", [])
 
-    def judge(self, job: dict, report: Report) -> None:
+    def judge(self, job: dict, report: Report) -> list[dict]:
+        """Reports the checks of a job; the tables it made."""
         try:
-            checks = self.ask(job)
+            checks, made = self.tell(job)
         except Exception as e:
             report.check(self.engine, f"{job['label']}: the engine ran", str(e))
-            return
+            return []
         for c in checks:
             report.check(self.engine, c["check"], c["error"])
+        return made
 
     def close(self) -> None:
         if self.process is None:

@@ -8,6 +8,10 @@ Each line of standard input is a job: {"label", "root", "metadata", "source", "t
 and must give the number of rows that Arrow counts in `source` for each filter. It is opened by
 its folder `root` and by the file `metadata`, where the engine can do that.
 
+Two engines also write to folders with no catalog. A job {"label", "make", "flights"} has one make
+tables in the folder `make` (see make_roots.py); its closing line lists them as "made". A job
+{"label", "append", "source"} has it append the rows of the file `source` to the root `append`.
+
 Each check is answered by one JSON line {"check", "error"} (null when it held), each job closed
 by {"done": label, "checks": N, "seconds": S}. The exit code is 1 if any check failed, 2 if the engine could
 not start. A process reads jobs until its input ends, so that a slow engine starts once.
@@ -25,6 +29,7 @@ import traceback
 os.environ["TZ"] = "UTC"
 
 import filters  # noqa: E402
+import make_roots  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 import rows  # noqa: E402
@@ -45,6 +50,12 @@ class Engine:
         raise NotImplementedError
 
     def count(self, path: str, terms: list) -> int:
+        raise NotImplementedError
+
+    def make(self, folder: pathlib.Path, flights: pathlib.Path) -> list:
+        raise NotImplementedError
+
+    def append(self, root: str, source: str) -> None:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -162,7 +173,21 @@ class Daft(Engine):
         return frame.to_arrow().num_rows if terms else frame.count_rows()
 
 
-class Spark(Engine):
+class SparkSql(Engine):
+    """What the two that speak Spark's language share."""
+
+    def frame(self, path, terms):
+        frame = self.spark.read.format("iceberg").load(path)
+        return frame.where(filters.spark(terms)) if terms else frame
+
+    def count(self, path, terms):
+        return self.frame(path, terms).count()
+
+    def append(self, root, source):
+        self.spark.read.parquet(source).write.format("iceberg").mode("append").save(root)
+
+
+class Spark(SparkSql):
     """Spark 3.5 with Iceberg's own Java library: the reference implementation."""
 
     wrong = {"d = 0.0": "a file whose only zero is -0.0 is pruned"}
@@ -196,10 +221,6 @@ class Spark(Engine):
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
 
-    def frame(self, path, terms):
-        frame = self.spark.read.format("iceberg").load(path)
-        return frame.where(filters.spark(terms)) if terms else frame
-
     def read(self, path, terms):
         # 3.5 gives no Arrow without pandas: through a Parquet file that Arrow reads.
         self.n += 1
@@ -207,15 +228,15 @@ class Spark(Engine):
         self.frame(path, terms).write.parquet(out)
         return pq.read_table(out)
 
-    def count(self, path, terms):
-        return self.frame(path, terms).count()
+    def make(self, folder, flights):
+        return make_roots.spark(self.spark, folder, flights)
 
     def close(self):
         self.spark.stop()
         shutil.rmtree(self.temp, ignore_errors=True)
 
 
-class Sail(Engine):
+class Sail(SparkSql):
     ways = ("root",)  # a metadata file is not a location to it
 
     def __init__(self):
@@ -228,15 +249,11 @@ class Sail(Engine):
         self.spark = pyspark.sql.SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
         self.spark.conf.set("spark.sql.session.timeZone", "UTC")
 
-    def frame(self, path, terms):
-        frame = self.spark.read.format("iceberg").load(path)
-        return frame.where(filters.spark(terms)) if terms else frame
-
     def read(self, path, terms):
         return self.frame(path, terms).toArrow()
 
-    def count(self, path, terms):
-        return self.frame(path, terms).count()
+    def make(self, folder, flights):
+        return make_roots.sail(self.spark, folder, flights)
 
     def close(self):
         self.spark.stop()
@@ -258,6 +275,33 @@ def quoted(path: str) -> str:
     return path.replace("\\", "\\\\").replace("'", "''")
 
 
+def told(test) -> str | None:
+    """What is wrong, or nothing."""
+    try:
+        test()
+    except rows.Different as e:
+        return str(e)
+    except BaseException as e:  # an engine may raise anything, a panic included
+        if isinstance(e, (KeyboardInterrupt, SystemExit)):
+            raise
+        return "".join(traceback.format_exception_only(e)).strip()[:2000]
+    return None
+
+
+def write(engine: Engine, job: dict, say) -> list:
+    """Runs a job that writes; the tables it made."""
+    made = []
+
+    def run():
+        if "make" in job:
+            made.extend(engine.make(pathlib.Path(job["make"]), pathlib.Path(job["flights"])))
+        else:
+            engine.append(job["append"], job["source"])
+
+    say({"check": f"{job['label']}: writes", "error": told(run)})
+    return made
+
+
 def judge(engine: Engine, job: dict, say) -> int:
     """Runs every check of one job; the number of checks made."""
     once = pq.read_table(job["source"])
@@ -268,16 +312,7 @@ def judge(engine: Engine, job: dict, say) -> int:
     def check(what, test):
         nonlocal checks
         checks += 1
-        error = None
-        try:
-            test()
-        except rows.Different as e:
-            error = str(e)
-        except BaseException as e:  # an engine may raise anything, a panic included
-            if isinstance(e, (KeyboardInterrupt, SystemExit)):
-                raise
-            error = "".join(traceback.format_exception_only(e)).strip()[:2000]
-        say({"check": f"{job['label']} by {what}", "error": error})
+        say({"check": f"{job['label']} by {what}", "error": told(test)})
 
     def number(given, wanted):
         if given != wanted:
@@ -334,8 +369,12 @@ def main() -> int:
     say({"ready": sys.argv[1]})
     for line in sys.stdin:
         job, start = json.loads(line), time.monotonic()
-        checks = judge(engine, job, say)
-        say({"done": job["label"], "checks": checks, "seconds": time.monotonic() - start})
+        closing = {"done": job["label"]}
+        if "make" in job or "append" in job:
+            closing |= {"checks": 1, "made": write(engine, job, say)}
+        else:
+            closing["checks"] = judge(engine, job, say)
+        say(closing | {"seconds": time.monotonic() - start})
     engine.close()
     return 1 if failed else 0
 

@@ -20,6 +20,8 @@ use uuid::Uuid;
 pub enum StoreServer {
     /// Heeds `If-None-Match` and `If-Match`.
     SeaweedFs,
+    /// The same, with an Iceberg REST catalog over its bucket `warehouse`.
+    SeaweedFsCatalog,
     /// Heeds both; also Glue and STS.
     Ministack,
     /// The same, and lets nobody do what no policy allows.
@@ -39,6 +41,7 @@ pub enum StoreServer {
 pub struct Server {
     child: Child,
     endpoint: String,
+    catalog: Option<SocketAddr>,
     properties: StoreProperties,
     /// What roots lie in: scheme and bucket.
     bucket: &'static str,
@@ -64,7 +67,8 @@ impl StoreServer {
         let folder = env::temp_dir().join(format!("calve-server-{}", Uuid::new_v4().simple()));
         std::fs::create_dir_all(&folder).expect("a folder for the server");
         let port = free_port();
-        let (mut command, keys) = self.command(&folder, port);
+        let catalog = (self == Self::SeaweedFsCatalog).then(|| (Ipv4Addr::LOCALHOST, free_port()).into());
+        let (mut command, keys) = self.command(&folder, port, catalog);
         command.current_dir(&folder).stdin(Stdio::null());
         let log = folder.join("log");
         let output = || File::options().create(true).append(true).open(&log).expect("a log");
@@ -91,11 +95,16 @@ impl StoreServer {
                 ("s3://lake", pairs.into_iter().collect())
             }
         };
-        let mut server = Server { child, endpoint, properties, bucket, folder };
+        let mut server = Server { child, endpoint, catalog, properties, bucket, folder };
         server.answers(self, port).await.then_some(server)
     }
 
-    fn command(self, folder: &Path, port: u16) -> (Command, (&'static str, &'static str)) {
+    fn command(
+        self,
+        folder: &Path,
+        port: u16,
+        catalog: Option<SocketAddr>,
+    ) -> (Command, (&'static str, &'static str)) {
         let data = folder.join("data");
         std::fs::create_dir_all(&data).expect("a data folder");
         let installed = env::var("CALVE_SERVERS").expect("CALVE_SERVERS, the folder interop/install prints");
@@ -103,12 +112,16 @@ impl StoreServer {
         let port_text = port.to_string();
         let mut keys = ("test", "test");
         let command = match self {
-            Self::SeaweedFs => {
+            Self::SeaweedFs | Self::SeaweedFsCatalog => {
                 keys = ("admin", "secretsecret");
                 let mut weed = program("weed");
                 weed.env("AWS_ACCESS_KEY_ID", keys.0).env("AWS_SECRET_ACCESS_KEY", keys.1);
                 weed.args(["mini", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-admin.ui=false"]);
-                weed.args(["-webdav=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-bucket=lake"]);
+                weed.args(["-webdav=false", "-s3.port.lance=0", "-bucket=lake"]);
+                weed.arg(format!("-s3.port.iceberg={}", catalog.map_or(0, |address| address.port())));
+                if catalog.is_some() {
+                    weed.arg("-tableBucket=warehouse");
+                }
                 weed.args(["-volume.max=20", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]);
                 weed.arg(format!("-dir={}", data.display())).arg(format!("-s3.port={port}"));
                 for part in ["master", "volume", "filer"] {
@@ -163,6 +176,11 @@ impl Server {
         &self.endpoint
     }
 
+    /// The address of its Iceberg REST catalog. Only [`StoreServer::SeaweedFsCatalog`] has one.
+    pub fn catalog(&self) -> String {
+        format!("http://{}", self.catalog.expect("a server with a catalog"))
+    }
+
     /// What a store needs to be reached through it.
     pub fn properties(&self) -> &StoreProperties {
         &self.properties
@@ -187,8 +205,10 @@ impl Server {
                 println!("{of:?} ended with {status}: {}", self.log());
                 return false;
             }
+            let catalog = self.catalog.is_none_or(|address| TcpStream::connect(address).is_ok());
             // Where the bucket is there already, creating it again is refused or harmless.
-            if make_bucket(of, port).is_some_and(|status| status < 500)
+            if catalog
+                && make_bucket(of, port).is_some_and(|status| status < 500)
                 && self.storage(&root).list(&root).await.is_ok()
             {
                 return true;

@@ -1,21 +1,29 @@
 //! The main job on a bucket: no catalog service, no local disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use calve_catalog::testing::servers::{Server, StoreServer};
 
 use crate::workspace;
 
-/// The command, with the store reached as the AWS tools are told to.
-fn calve(server: &Server, arguments: &[&str]) -> Output {
+/// A command that reaches the store as the AWS tools are told to.
+fn reach<'a>(command: &'a mut Command, server: &Server) -> &'a mut Command {
     let get = |key| server.properties().get(key).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_calve"));
-    command.current_dir(workspace()).args(arguments);
     command.env("AWS_ENDPOINT_URL_S3", get("s3.endpoint")).env("AWS_REGION", get("s3.region"));
     command.env("AWS_ACCESS_KEY_ID", get("s3.access-key-id"));
-    command.env("AWS_SECRET_ACCESS_KEY", get("s3.secret-access-key"));
-    command.output().unwrap()
+    command.env("AWS_SECRET_ACCESS_KEY", get("s3.secret-access-key"))
+}
+
+fn calve(server: &Server, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_calve"));
+    reach(&mut command, server).current_dir(workspace()).args(arguments).output().unwrap()
+}
+
+/// The interpreter with the engines.
+fn python() -> PathBuf {
+    let servers = std::env::var("CALVE_SERVERS").unwrap();
+    Path::new(&servers).parent().unwrap().join("base/bin/python")
 }
 
 fn run(server: &Server, arguments: &[&str]) -> String {
@@ -35,9 +43,7 @@ table = StaticTable.from_metadata(root, {'s3.endpoint': endpoint, 's3.access-key
 print(table.scan().to_arrow().num_rows, len(table.history()))
 ";
     let get = |key| server.properties().get(key).unwrap();
-    let servers = std::env::var("CALVE_SERVERS").unwrap();
-    let python = Path::new(&servers).parent().unwrap().join("base/bin/python");
-    let mut command = Command::new(python);
+    let mut command = Command::new(python());
     command.args(["-c", READ, root, get("s3.endpoint"), get("s3.access-key-id")]);
     let output = command.arg(get("s3.secret-access-key")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -104,4 +110,17 @@ async fn a_bucket_that_is_not_there_and_keys_that_are_wrong_are_told_apart() {
     let told = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert!(!wrong.status.success() && told.contains("permission denied"), "{told}");
     assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn what_duckdb_writes_through_a_catalog_is_read_by_its_root_and_not_committed_to() {
+    let server = StoreServer::SeaweedFsCatalog.start().await;
+    let mut command = Command::new(python());
+    reach(&mut command, &server).arg(workspace().join("interop/judge_duckdb.py"));
+    command.arg("--calve").arg(env!("CARGO_BIN_EXE_calve")).arg("--catalog").arg(server.catalog());
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let problem = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains(", 0 failed"), "{told}{problem}");
 }
