@@ -2,8 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use calve_catalog::testing::servers::{Server, StoreServer};
+use calve_storage::{IcebergStorage, IcebergStorageFactory};
+use futures::TryStreamExt;
+use iceberg::TableIdent;
+use iceberg::io::FileIOBuilder;
+use iceberg::table::StaticTable;
 
 use crate::workspace;
 
@@ -123,4 +130,22 @@ async fn what_duckdb_writes_through_a_catalog_is_read_by_its_root_and_not_commit
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let problem = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && told.contains(", 0 failed"), "{told}{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs servers: see CALVE_SERVERS in CONTRIBUTING.md"]
+async fn the_iceberg_crate_scans_a_bucket_through_calves_stores() {
+    let server = StoreServer::SeaweedFs.start().await;
+    let root = "s3://lake/air/flights";
+    run(&server, &["write", "iceberg+file+s3://lake/air/flights?partition=origin", "data/flights.parquet"]);
+    let inspected: serde_json::Value =
+        serde_json::from_str(&run(&server, &["inspect", root, "--json"])).unwrap();
+    let files = IcebergStorage::new(server.properties().clone());
+    let files = FileIOBuilder::new(Arc::new(IcebergStorageFactory::from(files))).build();
+    let name = TableIdent::from_strs(["air", "flights"]).unwrap();
+    let metadata = inspected["metadata_file"].as_str().unwrap();
+    let table = StaticTable::from_metadata_file(metadata, name, files).await.unwrap();
+    let scan = table.scan().select(["origin", "flight"]).build().unwrap();
+    let batches: Vec<RecordBatch> = scan.to_arrow().await.unwrap().try_collect().await.unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 22_452);
 }

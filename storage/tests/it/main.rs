@@ -1,6 +1,8 @@
 //! Stores, from outside.
 #![allow(clippy::unwrap_used, reason = "a test that can't set itself up has failed")]
 
+/// Connections, shared by stores.
+mod clients;
 /// Files opened for the iceberg crate.
 mod iceberg_io;
 
