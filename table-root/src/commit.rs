@@ -106,7 +106,7 @@ impl Attempt {
             let bytes = self.storage.read(list).await?;
             return Ok(self.storage.prove_conditions(&list.parse()?, bytes).await?);
         }
-        prove_by_probe(&self.storage, &self.layout).await
+        prove_by_probe(&self.storage, self.layout.metadata()).await
     }
 
     /// The rest of the protocol in a task of its own, so that nothing the caller does cuts it in half.
@@ -405,8 +405,8 @@ impl Attempt {
 }
 
 /// Makes sure that the store heeds conditions, by a file made for it.
-pub(crate) async fn prove_by_probe(storage: &Storage, layout: &Layout) -> Result<()> {
-    let probe = layout.file(&format!("{}.probe", Uuid::new_v4()));
+pub(crate) async fn prove_by_probe(storage: &Storage, folder: &Location) -> Result<()> {
+    let probe = folder.join(&format!("{}.probe", Uuid::new_v4()))?;
     let _ = storage.put_new(&probe, Bytes::new()).await?;
     let proven = storage.prove_conditions(&probe, Bytes::new()).await;
     // Where it may not be deleted it stays, and nothing reads it.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use calve_catalog::{CommitOutcome, Error, ErrorKind, LoadedTable, Result, TableChange, TableUpdate};
-use calve_storage::{Location, PutNew};
+use calve_storage::{Location, PutNew, Scheme};
 
 use crate::catalog::TableRootCatalog;
 use crate::commit::prove_by_probe;
@@ -133,13 +133,14 @@ impl TableRootCatalog {
     }
 
     /// Writes a file into the root's metadata folder, makes sure that the store heeds conditions, and
-    /// deletes it again where it may.
+    /// deletes it again where it may. On local disk it writes to the nearest folder that is there: folders
+    /// made for it would stay.
     ///
     /// # Errors
     /// [`ErrorKind::Denied`] without write access, [`ErrorKind::Unsupported`] by a store that a table
     /// root can't be committed to.
     pub async fn check_writes(&self) -> Result<()> {
-        prove_by_probe(self.storage(), self.layout()).await
+        prove_by_probe(self.storage(), &self.nearest_folder().await).await
     }
 
     /// Makes the table at this root one that calve commits to: a catalog's table, a copy of another, or
@@ -166,6 +167,23 @@ impl TableRootCatalog {
             change.updates.push(TableUpdate::SetProperties { updates: plain });
         }
         self.commit_on(&current, &change).await
+    }
+
+    async fn nearest_folder(&self) -> Location {
+        let metadata = self.layout().metadata().clone();
+        if metadata.scheme() != Scheme::File {
+            return metadata;
+        }
+        let nearest = tokio::task::spawn_blocking({
+            let mut folder = Some(metadata.clone());
+            move || loop {
+                match folder {
+                    Some(missing) if !missing.local_path().exists() => folder = missing.parent(),
+                    there => return there,
+                }
+            }
+        });
+        nearest.await.ok().flatten().unwrap_or(metadata)
     }
 
     async fn current(&self) -> Result<Opened> {

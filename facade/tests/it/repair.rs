@@ -91,4 +91,5 @@ fn what_is_no_table_root_is_refused() {
     assert_eq!(missing.status.code(), Some(2), "{}", String::from_utf8_lossy(&missing.stderr));
     let fresh = run(&["check", &format!("iceberg+local://{}", lake.path("fresh"))]);
     assert!(fresh.lines().all(|line| line.starts_with("ok ")), "a destination may be made: {fresh}");
+    assert!(!std::path::Path::new(&lake.path("fresh")).exists(), "a check leaves nothing");
 }
