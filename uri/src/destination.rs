@@ -107,7 +107,7 @@ impl Destination {
     pub(crate) fn checked(self) -> Result<Self, ParseError> {
         let uri = self.to_uri_with_secrets();
         let uri = uri.expose();
-        let read = self.no_parameters(uri).and_then(|()| destination(uri, Purpose::Write));
+        let read = self.no_parameters(uri).and_then(|()| whole(uri, Text::Unchecked));
         read.map_err(|fault| ParseError::new(uri, Text::Unchecked, *fault))
     }
 
@@ -151,10 +151,15 @@ fn written(write: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> Secret {
     Secret::new(text)
 }
 
+fn whole(text: &str, shape: Text) -> Parsed<'_, Destination> {
+    grammar::whole(text, shape, |text| destination(text, Purpose::Write), drop)
+}
+
 /// `destination = glue / rest / root / local`
+///
+/// Control characters and white space around it are for the caller to refuse.
 #[inline]
 pub(crate) fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
-    grammar::characters(input)?;
     let (rest, scheme) = scheme::destination(input)?;
     let hierarchy = grammar::hierarchy(input, rest)?;
     match scheme {
@@ -171,7 +176,7 @@ impl FromStr for Destination {
     /// # Errors
     /// When the text breaks the grammar; see [`ErrorKind`](crate::ErrorKind) for each rule.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        destination(text, Purpose::Write).map_err(|fault| ParseError::new(text, Text::Destination, *fault))
+        whole(text, Text::Destination).map_err(|fault| ParseError::new(text, Text::Destination, *fault))
     }
 }
 

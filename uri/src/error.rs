@@ -30,6 +30,7 @@ struct Refusal {
     expected: Cow<'static, str>,
     nearest: Option<&'static str>,
     line: String,
+    /// In characters of the line.
     column: usize,
 }
 
@@ -100,7 +101,8 @@ impl ParseError {
     /// ```
     #[must_use]
     pub fn render(&self) -> String {
-        let width = self.0.column + INDENT.len() + 1;
+        let before = self.0.line.chars().take(self.0.column);
+        let width = mask::width(before) + INDENT.len() + 1;
         alloc::format!("{self}\n{INDENT}{}\n{:>width$}", self.0.line, '^')
     }
 }

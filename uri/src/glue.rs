@@ -130,9 +130,10 @@ impl GlueDestination {
         let account = value::account(&params)?;
         let role_arn = value::role_arn(&params)?;
         Ok(Self {
-            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
+            // After all that does not depend on what a secret holds.
+            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
             // Last: until all is accepted, nothing is copied that is not zeroed.
             texts: Packed::new([
                 Some(&warehouse),

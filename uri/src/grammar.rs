@@ -13,12 +13,15 @@ pub(crate) mod scheme;
 pub(crate) mod search;
 pub(crate) mod value;
 
+use alloc::boxed::Box;
+
 use nom::combinator::{opt, rest};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::search::{find, find_either, first, holds, holds_either};
+use crate::mask::{self, Text};
 
 /// Everything before the first `end`, or everything: a nom parser.
 ///
@@ -58,34 +61,100 @@ pub(crate) fn any_case(word: &'static str) -> impl Fn(&str) -> IResult<&str, &st
     }
 }
 
-/// Refuses control characters anywhere and white space at either end, before anything else is
-/// looked at.
-pub(crate) fn characters(text: &str) -> Parsed<'_, ()> {
-    printable(text)?;
-    if let [b'!'..=b'~', .., b'!'..=b'~'] = text.as_bytes() {
-        return Ok(());
+/// What `parse` makes of `text`, in which no control character may be, and no white space at either
+/// end.
+///
+/// That is looked at first, since no rule asks for it again. But a character that may be part of a
+/// secret is told of last: otherwise what else is wrong would come out, or not, by what the secret
+/// holds. `discard` gets what was parsed until then.
+#[inline]
+pub(crate) fn whole<'a, T>(
+    text: &'a str,
+    shape: Text,
+    parse: impl FnOnce(&'a str) -> Parsed<'a, T>,
+    discard: impl FnOnce(T),
+) -> Parsed<'a, T> {
+    let last = match text.as_bytes() {
+        [b'!'..=b'~', .., b'!'..=b'~'] if is_plain(text) => None,
+        _ => spaces(text, shape)?,
+    };
+    finish(text, parse(text), last, discard)
+}
+
+/// As [`whole`], white space at the ends included.
+pub(crate) fn printable<'a, T>(
+    text: &'a str,
+    shape: Text,
+    parse: impl FnOnce(&'a str) -> Parsed<'a, T>,
+    discard: impl FnOnce(T),
+) -> Parsed<'a, T> {
+    let last = if is_plain(text) { None } else { controls(text, shape)? };
+    finish(text, parse(text), last, discard)
+}
+
+#[inline]
+fn finish<'a, T>(
+    text: &'a str,
+    parsed: Parsed<'a, T>,
+    last: Option<Box<Fault<'a>>>,
+    discard: impl FnOnce(T),
+) -> Parsed<'a, T> {
+    match (parsed, last) {
+        (parsed, None) => parsed,
+        (Ok(parsed), Some(last)) => {
+            discard(parsed);
+            Err(last)
+        }
+        (Err(fault), Some(last)) => Err(later(text, fault, last)),
     }
+}
+
+/// Of the fault that parsing found and the one left for the end: the first, unless that one is about a
+/// secret and the other is not.
+#[cold]
+fn later<'a>(text: &'a str, fault: Box<Fault<'a>>, last: Box<Fault<'a>>) -> Box<Fault<'a>> {
+    let in_secret = |fault: &Fault<'a>| mask::is_in_secret(text, nom::Offset::offset(text, fault.at));
+    if in_secret(&fault) && !in_secret(&last) { last } else { fault }
+}
+
+/// Whether all of it is printable ASCII. The C1 controls are beyond ASCII, where a slower look tells
+/// them from letters.
+#[inline]
+fn is_plain(text: &str) -> bool {
+    crate::steps::add(text.len());
+    !text.bytes().fold(false, |found, b| found | !matches!(b, b' '..=b'~'))
+}
+
+/// As [`controls`], for white space at the ends too.
+#[cold]
+fn spaces(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
+    let control = controls(text, shape)?;
     let end = text.trim_end().len();
     if end < text.len() {
-        return Err(Fault::new(ErrorKind::SurroundingSpace, &text[end..], "the end of the text"));
+        let fault = || Fault::new(ErrorKind::SurroundingSpace, &text[end..], "the end of the text");
+        if mask::first_open(text, shape, core::iter::once(end)).is_some() {
+            return Err(fault());
+        }
+        return Ok(control.or_else(|| Some(fault())));
     }
     if text.starts_with(char::is_whitespace) {
         return Err(Fault::new(ErrorKind::SurroundingSpace, text, "no white space"));
     }
-    Ok(())
+    Ok(control)
 }
 
 /// `char = %x20-7E / %xA0-10FFFF`
 ///
-/// Refuses control characters.
-pub(crate) fn printable(text: &str) -> Parsed<'_, ()> {
-    // The C1 controls are beyond ASCII, where a slower look tells them from letters.
-    let suspect = text.bytes().fold(false, |found, b| found | !matches!(b, b' '..=b'~'));
+/// Refuses control characters; the fault of one that may be part of a secret is given back.
+#[cold]
+fn controls(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
+    let controls = || text.char_indices().filter(|(_, c)| c.is_control()).map(|(at, _)| at);
+    let fault = |at: usize| Fault::new(ErrorKind::ControlCharacter, &text[at..], "printable characters");
     crate::steps::add(text.len());
-    let control = if suspect { text.find(char::is_control) } else { None };
-    match control {
-        Some(at) => Err(Fault::new(ErrorKind::ControlCharacter, &text[at..], "printable characters")),
-        None => Ok(()),
+    let Some(first) = controls().next() else { return Ok(None) };
+    match mask::first_open(text, shape, controls()) {
+        Some(at) => Err(fault(at)),
+        None => Ok(Some(fault(first))),
     }
 }
 

@@ -1,9 +1,14 @@
 //! What an error may show of the text it is about.
 
+mod cells;
 mod hidden;
 
 use alloc::string::String;
 
+pub(crate) use cells::{unprintable, width};
+pub(crate) use hidden::{first_open, is_in_secret};
+
+use cells::PLACEHOLDER;
 use hidden::hidden;
 
 use crate::secret::REDACTED;
@@ -81,7 +86,7 @@ fn show(
         if from + i >= offset && column.is_none() {
             *column = Some(line.chars().count());
         }
-        line.push(if unprintable(c) { '\u{b7}' } else { c });
+        line.push(if unprintable(c) { PLACEHOLDER } else { c });
     }
 }
 
@@ -106,12 +111,6 @@ fn boundary(text: &str, mut at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// Characters that would move the cursor, hide, or turn the writing direction of what follows.
-fn unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 const BEFORE: usize = 160;

@@ -108,7 +108,8 @@ impl TryFrom<&str> for PartitionField {
 /// An item is a column, which stands for its identity, or a transform with its arguments in
 /// parentheses. Transform names are read in any case; spaces around items, arguments and commas
 /// mean nothing. A column name that holds a comma, a parenthesis, a double quote or a space goes
-/// in double quotes, in which `""` is a quote.
+/// in double quotes, in which `""` is a quote; so does one with a `?`, `&` or `;` if a `=` is anywhere
+/// behind that, as what was not quoted might be parameters that somebody has added.
 ///
 /// ```
 /// use calve_uri::{PartitionField, Transform, parse_partition};
@@ -132,8 +133,7 @@ pub fn parse_partition(text: &str) -> Result<Vec<PartitionField>, ParseError> {
 }
 
 fn printable_spec(text: &str) -> Parsed<'_, Vec<PartitionField>> {
-    grammar::printable(text)?;
-    partition::spec(text)
+    grammar::printable(text, Text::Partition, partition::spec, |fields| drop(Held::new(fields)))
 }
 
 /// A partition transform of the Iceberg table specification, section "Partition Transforms".

@@ -158,12 +158,13 @@ impl RestDestination {
         let oauth2_server_uri = value::oauth2_server_uri(&params)?;
         let region = value::region(&params)?;
         Ok(Self {
-            credential: value::credential(&params)?,
-            token: value::token(&params)?,
             access_delegation: value::access_delegation(&params)?,
-            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,
+            // After all that does not depend on what a secret holds.
+            aws_credentials: value::aws_credentials(&params)?.map(Box::new),
+            credential: value::credential(&params)?,
+            token: value::token(&params)?,
             // Last: until all is accepted, nothing is copied that is not zeroed.
             texts: Packed::new([
                 Some(&endpoint(http, hierarchy, &address, above)),

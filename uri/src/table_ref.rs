@@ -1,7 +1,7 @@
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 use core::str::FromStr;
 
 use crate::destination::{self, Destination};
@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::grammar::percent::Decoded;
 use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::search::{first, holds};
+use crate::grammar::search::holds;
 use crate::grammar::{self, authority, partition, path, percent, value};
 use crate::held::Held;
 use crate::mask::{self, Text};
@@ -87,9 +87,25 @@ impl TableRef {
     }
 }
 
+fn whole(text: &str) -> Parsed<'_, TableRef> {
+    grammar::whole(text, Text::Table, table_ref, zero)
+}
+
+/// Leaves nothing of a table that is refused: what is wrong with it may be that it is a secret.
+fn zero(table: TableRef) {
+    match table {
+        TableRef::Name { namespace, table } => drop((Held::new(namespace), Held::new(table))),
+        TableRef::Root { location } | TableRef::Metadata { location } => drop(Held::new(location)),
+        TableRef::Glue { account, database, table } => {
+            drop([account.unwrap_or_default(), database, table].map(Held::new));
+        }
+        // It zeroes its secrets itself.
+        TableRef::Destination(_) => {}
+    }
+}
+
 /// `table-ref = destination / glue-table-ref / table-location / table-path / table-name`
 fn table_ref(input: &str) -> Parsed<'_, TableRef> {
-    grammar::characters(input)?;
     if input.starts_with('/') {
         return local(input, input);
     }
@@ -110,10 +126,10 @@ fn table_ref(input: &str) -> Parsed<'_, TableRef> {
         }
         Some(scheme) => {
             let fault = Fault::new(ErrorKind::UnknownScheme, input, FORMS);
-            Err(match scheme {
-                "http" => fault.nearest(Some("iceberg+rest+http")),
-                "https" => fault.nearest(Some("iceberg+rest+https")),
-                _ => fault.nearest(nearest(scheme, SCHEMES)),
+            Err(match () {
+                () if scheme.eq_ignore_ascii_case("http") => fault.nearest(Some("iceberg+rest+http")),
+                () if scheme.eq_ignore_ascii_case("https") => fault.nearest(Some("iceberg+rest+https")),
+                () => fault.nearest(nearest(scheme, SCHEMES)),
             })
         }
         None => name(input),
@@ -139,7 +155,7 @@ fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRe
     let mut location = Held::new(String::with_capacity(prefix.len() + rest.len()));
     location.push(prefix);
     location.push(rest);
-    located(input, location)
+    located(input, location, path)
 }
 
 /// `table-path = [ "file:" [ "//" [ "localhost" ] ] ] "/" *char`
@@ -158,11 +174,11 @@ fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
     let mut location = Held::new(String::with_capacity("file://".len() + path.len()));
     location.push("file://");
     location.push(path);
-    located(input, location)
+    located(input, location, path)
 }
 
-/// `location` is zeroed unless it is kept.
-fn located<'a>(input: &'a str, mut location: Held<String>) -> Parsed<'a, TableRef> {
+/// The table at `location`, which ends in `path`, and is zeroed unless it is kept.
+fn located<'a>(input: &'a str, mut location: Held<String>, path: &str) -> Parsed<'a, TableRef> {
     let end = &input[input.len()..];
     if location.ends_with('/') {
         location.pop();
@@ -173,7 +189,8 @@ fn located<'a>(input: &'a str, mut location: Held<String>) -> Parsed<'a, TableRe
     if location.ends_with(char::is_whitespace) {
         return Err(Fault::new(ErrorKind::SurroundingSpace, end, "no white space at the end"));
     }
-    let metadata = METADATA.iter().any(|suffix| location.ends_with(suffix));
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let metadata = METADATA.iter().any(|suffix| path.ends_with(suffix));
     let location = location.take();
     Ok(if metadata { TableRef::Metadata { location } } else { TableRef::Root { location } })
 }
@@ -183,7 +200,7 @@ fn located<'a>(input: &'a str, mut location: Held<String>) -> Parsed<'a, TableRe
 /// The last two segments are the database and the table; the slashes of a federated catalog's
 /// account are written as they are, or as `%2F`.
 fn glue(input: &str) -> Parsed<'_, TableRef> {
-    let shape = "glue://{account}/{database}/{table}";
+    let shape = "glue://{account}/{database}/{table}, with two slashes after the colon";
     let Some(rest) = input.get("glue:".len()..).and_then(|rest| rest.strip_prefix("//")) else {
         return Err(Fault::new(ErrorKind::UnknownScheme, input, shape));
     };
@@ -235,7 +252,7 @@ fn account(raw: &str) -> Parsed<'_, Option<Decoded<'_>>> {
 fn name(input: &str) -> Parsed<'_, TableRef> {
     no_unquoted_parameters(input)?;
     // What is refused may be a secret.
-    let mut levels = Held::new(Vec::with_capacity(2));
+    let mut levels = Held::new(Vec::with_capacity(1 + input.bytes().filter(|b| *b == b'.').count()));
     let mut rest = input;
     loop {
         let mut level = Held::new(String::new());
@@ -279,27 +296,13 @@ fn name(input: &str) -> Parsed<'_, TableRef> {
 
 /// Refuses parameters on a name: a secret among them would be printed with it.
 fn no_unquoted_parameters(input: &str) -> Parsed<'_, ()> {
-    if first(input.as_bytes(), *b"?&;").is_none() {
-        return Ok(());
+    match query::unquoted(input) {
+        Some(query) if query.starts_with('?') => {
+            Err(Fault::new(ErrorKind::UnexpectedQuery, &query[1..], NAMED))
+        }
+        Some(query) => Err(Fault::new(ErrorKind::MisplacedParameter, query, NAMED)),
+        None => Ok(()),
     }
-    let mut quoted = false;
-    let mark = input.bytes().position(|b| {
-        quoted ^= b == b'"';
-        !quoted && parameter_mark(b)
-    });
-    crate::steps::add(mark.unwrap_or(input.len()));
-    let Some(mark) = mark else { return Ok(()) };
-    let rest = &input[mark + 1..];
-    let assigned = holds(rest, b'=') || ["%3D", "%3d"].iter().any(|sign| rest.contains(sign));
-    match input.as_bytes()[mark] {
-        _ if !assigned => Ok(()),
-        b'?' => Err(Fault::new(ErrorKind::UnexpectedQuery, rest, NAMED)),
-        _ => Err(Fault::new(ErrorKind::MisplacedParameter, &input[mark..], NAMED)),
-    }
-}
-
-fn parameter_mark(b: u8) -> bool {
-    matches!(b, b'?' | b'&' | b';')
 }
 
 /// `level-char = %x20-21 / %x23-2D / %x30-39 / %x3B-5B / %x5D-7E / %xA0-10FFFF`
@@ -331,7 +334,7 @@ impl FromStr for TableRef {
     /// # Errors
     /// When the text is none of the forms, or breaks the rules of its form.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, *fault))
+        whole(text).map_err(|fault| ParseError::new(text, Text::Table, *fault))
     }
 }
 
@@ -350,7 +353,9 @@ impl From<Destination> for TableRef {
     }
 }
 
-/// The canonical text, secrets redacted, without what of a destination belongs to a write.
+/// The canonical text, secrets redacted, without what of a destination belongs to a write. Names and
+/// locations have no encoding, so that they are as they were given, whatever a terminal makes of that;
+/// `Debug` escapes it.
 impl fmt::Display for TableRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -379,7 +384,7 @@ impl fmt::Display for TableRef {
             }
             Self::Root { location } | Self::Metadata { location } => {
                 // Whoever filled in the field may have put in what parsing refuses.
-                match table_ref(location) {
+                match whole(location) {
                     Ok(Self::Root { .. } | Self::Metadata { .. }) => f.write_str(location),
                     _ => f.write_str(&mask::masked(location, Text::Table)),
                 }
@@ -400,7 +405,21 @@ impl fmt::Debug for TableRef {
             Self::Metadata { .. } => "Metadata",
             Self::Destination(_) => "Destination",
         };
-        write!(f, "{variant}({self})")
+        write!(f, "{variant}(")?;
+        write!(Escaping(f), "{self}")?;
+        f.write_str(")")
+    }
+}
+
+/// Escapes what a terminal would not show, or take for an order.
+struct Escaping<'f, 'b>(&'f mut fmt::Formatter<'b>);
+
+impl Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| match mask::unprintable(c) {
+            true => write!(self.0, "{}", c.escape_unicode()),
+            false => self.0.write_char(c),
+        })
     }
 }
 
@@ -409,7 +428,7 @@ struct Level<'n>(&'n str);
 impl fmt::Display for Level<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spaced = self.0.starts_with(char::is_whitespace) || self.0.ends_with(char::is_whitespace);
-        let marked = self.0.bytes().any(parameter_mark);
+        let marked = self.0.bytes().any(query::is_mark);
         if self.0.is_empty() || spaced || marked || !self.0.chars().all(level_char) {
             return quoted(self.0, f);
         }

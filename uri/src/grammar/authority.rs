@@ -84,10 +84,16 @@ fn bucket<'a>(authority: &'a str, longest: usize, marks: &[u8], expected: &'stat
             0
         }
         None if !outer(before) => bytes.len() - 1,
-        None if bytes[0].is_ascii_digit() && authority.parse::<Ipv4Addr>().is_ok() => 0,
+        None if bytes[0].is_ascii_digit() && is_dotted_quad(authority) => 0,
         None => return Ok(()),
     };
     Err(Fault::new(ErrorKind::InvalidBucket, &authority[at..], expected))
+}
+
+/// Whether it has the shape of an IPv4 address, even of one that is none: stores go by the shape.
+fn is_dotted_quad(name: &str) -> bool {
+    let number = |label: &str| label.len() <= 3 && label.bytes().all(|b| b.is_ascii_digit());
+    name.split('.').count() == 4 && name.split('.').all(number)
 }
 
 /// `abfs-authority = container [ "@" reg-name ]`

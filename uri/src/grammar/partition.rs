@@ -1,19 +1,28 @@
 //! The partition list.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::error::{ErrorKind, Fault, Parsed};
+use crate::grammar::query;
 use crate::grammar::search::holds;
 use crate::held::Held;
 use crate::nearest::nearest;
 use crate::partition::{PartitionField, Transform};
 
 /// `partition-spec = item *( "," item )`
+///
+/// No `=` behind a `?`, `&` or `;` that is not quoted.
 pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
+    if let Some(added) = query::unquoted(input) {
+        let expected = "no parameters on a partition list; a name that holds `?`, `&` or `;` goes in quotes";
+        return Err(Fault::new(ErrorKind::MisplacedParameter, added, expected));
+    }
     // What is refused may be a secret.
-    let mut fields = Held::new(Vec::new());
+    let mut fields = Held::new(Vec::with_capacity(1 + input.bytes().filter(|b| *b == b',').count()));
     let mut rest = input;
     loop {
         let (after, field) = item(rest)?;
@@ -88,11 +97,15 @@ fn numbered<'a>(
     let (rest, word) = plain(input);
     let number = match number(word) {
         Some(Ok(number)) => number,
-        Some(Err(())) => {
-            let expected = "a whole number from 1 to 2147483647";
-            return Err(Fault::new(ErrorKind::InvalidWidth, input, expected));
+        Some(Err(())) => return Err(Fault::new(ErrorKind::InvalidWidth, input, WIDTH)),
+        None => {
+            let kind = misplaced(input);
+            let expected = match kind {
+                ErrorKind::InvalidWidth => Cow::from(format!("{WIDTH}, first: {shape}")),
+                _ => shape.into(),
+            };
+            return Err(Fault::new(kind, input, expected));
         }
-        None => return Err(Fault::new(misplaced(input), input, shape)),
     };
     let rest = spaces(rest);
     let Some(rest) = rest.strip_prefix(',') else {
@@ -230,7 +243,7 @@ fn plain(input: &str) -> (&str, &str) {
 
 /// Whether `column` needs no quotes.
 pub(crate) fn is_plain(column: &str) -> bool {
-    has_names(column) && column.chars().all(plain_char)
+    has_names(column) && column.chars().all(plain_char) && !column.bytes().any(query::is_mark)
 }
 
 /// Whether there is a name before, after and between the dots.
@@ -282,5 +295,6 @@ fn nth(input: &str, n: usize) -> &str {
 /// Up to here comparing all pairs is quicker than keeping a set.
 const FEW: usize = 8;
 
+const WIDTH: &str = "a whole number from 1 to 2147483647";
 const SUPPORTED: &str = "one of identity, bucket, truncate, year, month, day, hour";
 const TRANSFORMS: [&str; 7] = ["identity", "bucket", "truncate", "year", "month", "day", "hour"];

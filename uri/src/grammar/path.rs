@@ -152,7 +152,7 @@ pub(crate) fn glue_table(raw: &str) -> Parsed<'_, Decoded<'_>> {
     let special = |b: u8| b.is_ascii_uppercase() | (b == b'%') | (b >= 0x80);
     let suspect = raw.bytes().fold(false, |found, b| found | special(b));
     let name = if suspect { segment(raw)? } else { undecoded(raw).map(|()| Decoded::AsWritten(raw))? };
-    if suspect && let Some(at) = name.find(char::is_uppercase) {
+    if suspect && let Some(at) = name.find(changes_in_lower_case) {
         let at = percent::encoded_offset(raw, at);
         return Err(Fault::new(ErrorKind::UpperCase, &raw[at..], "a lower-case name"));
     }
@@ -160,6 +160,11 @@ pub(crate) fn glue_table(raw: &str) -> Parsed<'_, Decoded<'_>> {
         return Err(Fault::new(ErrorKind::NameTooLong, raw, "a name of 1 to 255 characters"));
     }
     Ok(name)
+}
+
+/// Title case letters count as upper case: Glue would turn them into others.
+fn changes_in_lower_case(c: char) -> bool {
+    c.is_uppercase() || !c.to_lowercase().eq([c])
 }
 
 const LONGEST: usize = 255;

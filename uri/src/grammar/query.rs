@@ -1,6 +1,8 @@
 //! Query parameters: which there are, who takes them, and how they are split.
 
+use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::String;
 
 use nom::IResult;
 
@@ -107,6 +109,16 @@ impl Param {
             | Self::AccessDelegation => form == Form::Rest,
             Self::Partition | Self::Mode => true,
         }
+    }
+
+    /// What is expected where it is given to a `form` that does not take it.
+    fn elsewhere(self, form: Form) -> String {
+        let owner = match (self.belongs_to(Form::Glue), self.belongs_to(Form::Rest)) {
+            (true, false) => "iceberg+glue+s3://",
+            (false, true) => "iceberg+rest+https://",
+            _ => "iceberg+glue+s3:// and iceberg+rest+https://",
+        };
+        format!("{}; `{}` belongs to {owner}", form.known(), self.name())
     }
 
     /// Whether the value is never shown.
@@ -352,6 +364,25 @@ pub(crate) fn one_value(value: &str) -> Parsed<'_, ()> {
     if holds_either(value, b';', b'?') { no_assignment(value, SEPARATOR) } else { Ok(()) }
 }
 
+/// Where parameters begin that somebody has added to names, of which those in double quotes may hold
+/// anything: at an unquoted `?`, `&` or `;` with a `=` behind it.
+pub(crate) fn unquoted(names: &str) -> Option<&str> {
+    first(names.as_bytes(), *b"?&;")?;
+    let mut quoted = false;
+    let mark = names.bytes().position(|b| {
+        quoted ^= b == b'"';
+        !quoted && is_mark(b)
+    });
+    crate::steps::add(mark.unwrap_or(names.len()));
+    let added = &names[mark?..];
+    ["=", "%3D", "%3d"].iter().any(|sign| added.contains(sign)).then_some(added)
+}
+
+/// Whether parameters may begin with it.
+pub(crate) fn is_mark(b: u8) -> bool {
+    matches!(b, b'?' | b'&' | b';')
+}
+
 /// Whether an undecoded name is a parameter's, or near to one.
 pub(crate) fn resembles_known(name: &str) -> bool {
     let Ok(name) = percent::decode(name) else { return false };
@@ -379,22 +410,28 @@ fn known<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     if param.belongs_to(form) {
         return Ok(param);
     }
-    let owner = match (param.belongs_to(Form::Glue), param.belongs_to(Form::Rest)) {
-        (true, false) => "iceberg+glue+s3://",
-        (false, true) => "iceberg+rest+https://",
-        _ => "iceberg+glue+s3:// and iceberg+rest+https://",
-    };
-    let expected = format!("{}; `{}` belongs to {owner}", form.known(), param.name());
-    Err(Fault::new(ErrorKind::ForeignParameter, input, expected))
+    Err(Fault::new(ErrorKind::ForeignParameter, input, param.elsewhere(form)))
 }
 
 fn decoded<'a>(raw: &'a str, input: &'a str, form: Form) -> Parsed<'a, Param> {
     let name = percent::decode(raw)?;
-    Param::from_name(&name).ok_or_else(|| {
-        let names = Param::ALL.iter().filter(|param| param.belongs_to(form));
-        let nearest = nearest(&name, names.map(|param| param.name()));
-        Fault::new(ErrorKind::UnknownParameter, input, form.known()).nearest(nearest)
-    })
+    if let Some(param) = Param::from_name(&name) {
+        return Ok(param);
+    }
+    let among = |own: bool| {
+        let names = Param::ALL.iter().filter(|param| param.belongs_to(form) == own);
+        nearest(&name, names.map(|param| param.name()))
+    };
+    let fault = |expected: Cow<'static, str>, nearest| {
+        Err(Fault::new(ErrorKind::UnknownParameter, input, expected).nearest(nearest))
+    };
+    match among(true) {
+        Some(own) => fault(form.known().into(), Some(own)),
+        None => match among(false).and_then(Param::from_name) {
+            Some(foreign) => fault(foreign.elsewhere(form).into(), Some(foreign.name())),
+            None => fault(form.known().into(), None),
+        },
+    }
 }
 
 /// In lower case, without marks between words.

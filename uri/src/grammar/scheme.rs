@@ -132,8 +132,10 @@ pub(crate) fn resembles_known(text: &str) -> bool {
             .chain(CATALOGS)
             .chain(["glue", "iceberg+file+file"])
     };
+    let word = |part: &str| WORDS.iter().any(|word| word.eq_ignore_ascii_case(part));
     text.bytes().all(scheme_char)
         && (candidates().any(|known| known.eq_ignore_ascii_case(text))
+            || text.split('+').all(word)
             || nearest(text, candidates()).is_some())
 }
 
@@ -155,8 +157,15 @@ fn unknown(input: &str) -> Box<Fault<'_>> {
     let short = nearest(store, candidates.iter().map(|(short, _)| *short));
     match candidates.iter().find(|(candidate, _)| short == Some(candidate)) {
         Some((_, destination)) => fault.nearest(Some(destination)),
-        None => fault.nearest(nearest(&scheme, CATALOGS)),
+        None => fault.nearest(nearest(&scheme, CATALOGS).or_else(|| of_catalog(&scheme))),
     }
+}
+
+/// The usual scheme of the catalog that a scheme names, with no store or one that does not go with it.
+fn of_catalog(scheme: &str) -> Option<&'static str> {
+    let named = scheme.strip_prefix("iceberg+")?.split('+').next()?;
+    let known = nearest(named, ["glue", "rest", "local"])?;
+    CATALOGS.into_iter().find(|usual| usual["iceberg+".len()..].starts_with(known))
 }
 
 const LONGEST: usize = 40;
@@ -165,6 +174,12 @@ const DESTINATIONS: &str = "iceberg+glue+s3://, iceberg+rest+https://, iceberg+f
     abfs,abfss,az,file}:// or iceberg+local:///";
 
 const CATALOGS: [&str; 4] = ["iceberg+glue+s3", "iceberg+rest+https", "iceberg+rest+http", "iceberg+local"];
+
+/// What schemes are put together from, rightly or not.
+const WORDS: [&str; 19] = [
+    "iceberg", "glue", "rest", "file", "local", "http", "https", "s3", "s3a", "s3n", "gs", "gcs", "abfs",
+    "abfss", "az", "wasb", "wasbs", "hdfs", "oss",
+];
 
 /// Schemes people write without the part that says which catalog is meant, stores first.
 const SHORT: [(&str, &str); 12] = [

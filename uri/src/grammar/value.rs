@@ -191,6 +191,7 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
         return Ok(None);
     };
     no_password(raw, raw)?;
+    query::one_value(raw).map_err(|added| Fault::new(ErrorKind::InvalidValue, added.at, ADDRESS))?;
     let text = percent::decode(raw)?;
     if let Decoded::Copied(text) = &text {
         no_password(raw, text)?;
@@ -201,12 +202,7 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
     };
     let host = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
     let known = authority::http(host).and_then(|_| match text.find(|c: char| !address_char(c)) {
-        Some(at) => Err(Fault::new(
-            ErrorKind::InvalidValue,
-            &text[at..],
-            "an address without parameters, user name, fragment, spaces and non-ascii characters; \
-                 what authenticates goes in credential= or token=",
-        )),
+        Some(at) => Err(Fault::new(ErrorKind::InvalidValue, &text[at..], ADDRESS)),
         None => Ok(()),
     });
     if let Err(fault) = known {
@@ -240,11 +236,11 @@ pub(crate) fn access_delegation<'a>(params: &Params<'a>) -> Parsed<'a, AccessDel
     let Some(raw) = params.get(Param::AccessDelegation) else {
         return Ok(AccessDelegation::default());
     };
+    query::one_value(raw)?;
     let text = percent::decode(raw)?;
     if let Some(delegation) = AccessDelegation::from_text(&text) {
         return Ok(delegation);
     }
-    query::one_value(raw)?;
     let expected = "vended-credentials, remote-signing, both with a comma, or none";
     let nearest = nearest(&text, ["vended-credentials", "remote-signing", "none"]);
     Err(Fault::new(ErrorKind::InvalidValue, raw, expected).nearest(nearest))
@@ -298,10 +294,8 @@ pub(crate) fn mode_or_default<'a>(params: &Params<'a>) -> Parsed<'a, Mode> {
         return Ok(Mode::default());
     };
     mode(raw).or_else(|_| {
-        mode(&percent::decode(raw)?).or_else(|fault| {
-            query::one_value(raw)?;
-            Err(fault.moved(raw))
-        })
+        query::one_value(raw)?;
+        mode(&percent::decode(raw)?).map_err(|fault| fault.moved(raw))
     })
 }
 
@@ -340,13 +334,16 @@ fn checked<'a>(
     if accept(raw) {
         return Ok(Some(Decoded::AsWritten(raw)));
     }
+    // Before it is decoded: what has been added may be a secret, which may be no valid encoding.
+    query::one_value(raw)?;
     let text = percent::decode(raw)?;
     if accept(&text) {
         return Ok(Some(text));
     }
-    query::one_value(raw)?;
     Err(Fault::new(ErrorKind::InvalidValue, raw, expected))
 }
 
+const ADDRESS: &str = "an address without parameters, user name, fragment, spaces and non-ascii characters; \
+    what authenticates goes in credential= or token=";
 const ACCOUNT_ID: usize = 12;
 const ACCOUNT: &str = "twelve digits, or twelve digits and a catalog: 123456789012:s3tablescatalog/bucket";

@@ -10,6 +10,60 @@ use crate::grammar::query::{self, Param, assignments, disguised};
 use crate::grammar::{percent, scheme};
 use crate::mask::Text;
 
+/// The first of `places`, which are in order, that cannot be part of a secret.
+///
+/// What is hidden of the value of a known parameter that is no secret is part of one only where
+/// another parameter has been added to it.
+pub(crate) fn first_open(text: &str, shape: Text, places: impl Iterator<Item = usize>) -> Option<usize> {
+    let hidden = hidden(text, shape, 0..text.len());
+    let mut rest = &hidden[..];
+    let mut judged = None;
+    for place in places {
+        while rest.first().is_some_and(|part| part.end <= place) {
+            rest = &rest[1..];
+        }
+        match rest.first() {
+            Some(part) if part.start <= place => {
+                // Of one part the first place decides.
+                if judged != Some(part.start) && in_open_value(text, part.start, place) {
+                    return Some(place);
+                }
+                judged = Some(part.start);
+            }
+            _ => return Some(place),
+        }
+    }
+    None
+}
+
+/// Whether a part hidden from `start` on, and `place` in it, is within the value of a known parameter
+/// that holds no secret, and to which no other parameter has been added.
+fn in_open_value(text: &str, start: usize, place: usize) -> bool {
+    value_at(text, place).is_some_and(|(param, value)| {
+        let added = || query::one_value(&text[value.clone()]).is_err();
+        !param.is_secret() && !param.is_uri() && value.start <= start && !added()
+    })
+}
+
+/// Whether `place` is within the value of a secret parameter.
+pub(crate) fn is_in_secret(text: &str, place: usize) -> bool {
+    value_at(text, place).is_some_and(|(param, value)| param.is_secret() && !value.is_empty())
+}
+
+/// The known parameter in whose value `place` is.
+fn value_at(text: &str, place: usize) -> Option<(Param, Range<usize>)> {
+    let (before, rest) = text.split_at_checked(place)?;
+    let query = before.find('?')? + 1;
+    if before.contains('#') {
+        return None;
+    }
+    let start = before[query..].rfind('&').map_or(query, |at| query + at + 1);
+    let value = start + before[start..].find('=')? + 1;
+    let end = place + rest.find(['&', '#']).unwrap_or(rest.len());
+    let name = percent::decode(&text[start..value - 1]).ok()?;
+    Some((Param::from_name(&name)?, value..end))
+}
+
 /// The parts to hide, in order and merged, as far as they touch `window`.
 pub(super) fn hidden(text: &str, shape: Text, window: Range<usize>) -> Vec<Range<usize>> {
     let mut hidden = Hidden { ranges: Vec::new(), window };
@@ -129,9 +183,8 @@ fn plain_authority(scheme: &str, authority: &str) -> Option<Port> {
         true => host.bytes().all(|b| b.is_ascii_hexdigit() || b"[]:.".contains(&b)),
         false => host.bytes().all(host_char),
     };
-    let plain_port = |port: &str| {
-        !host.is_empty() && (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
-    };
+    let plain_port =
+        |port: &str| !host.is_empty() && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
     (plain_host && port.is_none_or(plain_port)).then_some(if port.is_some() {
         Port::Given
     } else {
@@ -219,13 +272,14 @@ fn plain_uri(value: &str) -> bool {
 /// A scope may look like anything, so that one that is wrong anywhere may be a secret as a whole.
 fn plain_length(param: Param, value: &str) -> usize {
     let odd = |b: u8| match param {
-        Param::Partition => matches!(b, b'?' | b';' | b'='),
+        Param::Partition => matches!(b, b'?' | b'&' | b';' | b'='),
         Param::Scope => !(b' '..=b'~').contains(&b) || b"?;=\"\\".contains(&b),
         _ => !b.is_ascii_alphanumeric() && !b"-_:/.,".contains(&b),
     };
     let raw = value.bytes().position(odd).unwrap_or(value.len());
     let encoded = |mark: &str| value.find(mark).unwrap_or(value.len());
-    let odd = ["%3F", "%3f", "%3B", "%3b", "%3D", "%3d"].into_iter().map(encoded).fold(raw, usize::min);
+    let odd =
+        ["%26", "%3F", "%3f", "%3B", "%3b", "%3D", "%3d"].into_iter().map(encoded).fold(raw, usize::min);
     if param == Param::Scope && odd < value.len() { 0 } else { odd }
 }
 

@@ -1,6 +1,6 @@
 use calve_uri::{
-    AwsCredentials, Destination, GlueDestination, Mode, ParseError, RestDestination, RootDestination, Secret,
-    TableRef,
+    AwsCredentials, Destination, ErrorKind, GlueDestination, Mode, ParseError, PartitionField,
+    RestDestination, RootDestination, Secret, TableRef, parse_partition,
 };
 
 /// Something that nothing else in these tests holds.
@@ -378,6 +378,98 @@ fn a_message_names_only_words_that_are_shown() {
     assert!(!shown("iceberg+glue+s3://lake/db/t&password=HUNTER2").contains("HUNTER2"));
     assert!(shown("iceberg+gule+s3://lake/db/t").contains("`iceberg+gule+s3`"));
     assert!(!shown("hunter2://lake/db/t").contains("hunter2"));
+}
+
+#[test]
+fn what_else_is_wrong_is_told_whatever_a_secret_holds() {
+    // Of one length: what is refused about a secret itself, and one in which nothing is.
+    let odd = [
+        "hunter2",
+        "hunter\n",
+        "hunter ",
+        "\u{1}unter2",
+        "h\u{85}nter",
+        "hun\u{3000}r",
+        "hunte%z",
+        "%FFnter",
+    ];
+    for text in [
+        "iceberg+file+s3://lake//a/b?zzz={}",
+        "iceberg+glue+s3://lake//a/b?mode=append&zzz={}",
+        "iceberg+rest+https://h//a/b?token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&token={}&mode=apend",
+        "iceberg+rest+https://h/a/b?warehouse=w&mode=apend&credential={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&token={}&partition=day(a",
+        "iceberg+rest+https://h/a/b?warehouse=w&access_delegation=x&token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&region=&token={}",
+        "iceberg+rest+https://h/a/b?token={}",
+        "iceberg+glue+s3://lake/a/b?aws_access_key_id={}",
+        "iceberg+glue+s3://lake/a/b?aws_access_key_id=x&aws_secret_access_key={}&mode=x",
+        "iceberg+glue+s3://lake/a/b?account=1&aws_access_key_id=x&aws_secret_access_key={}",
+        "iceberg+local:///a/b?token={}",
+        "iceberg+local:///a/b?mode=append;token={}",
+        "iceberg+local:///a/b?partition=id;token={}",
+        "iceberg+glue+s3://lake/a/b?region=eu-west-1;token={}",
+        "iceberg+glue+s3://lake/a/b?role_arn=arn:aws:iam::123456789012:role/w?token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w;token={}",
+        "iceberg+rest+https://h/a/b?warehouse=s3://lake/w;token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&scope=s;token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&access_delegation=none;token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&oauth2_server_uri=https://idp/t;token={}",
+        "iceberg+rest+https://h/a/b?warehouse=w&oauth2_server_uri=https://idp?token={}",
+        "iceberg+local:///a/b;token={}",
+        "iceberg+local:///a/b#token={}",
+        "iceberg+rest+https://u:{}@h/a/b?warehouse=w",
+        "iceberg+rest+https://h/a/b?warehouse=s3://u:{}@lake/w",
+        "postgres://u:{}@h/db",
+    ] {
+        let errors = odd.map(|secret| {
+            let text = text.replace("{}", secret);
+            let error = text.parse::<Destination>().expect_err(&text);
+            (error.kind(), error.offset(), error.to_string(), error.render())
+        });
+        for (error, secret) in errors.iter().zip(odd) {
+            let (kind, offset, message, render) = error;
+            assert_eq!(
+                (*kind, *offset, message),
+                (errors[0].0, errors[0].1, &errors[0].2),
+                "{text} {secret:?}"
+            );
+            // The line has a `*` for each byte.
+            let stars = |render: &str| render.matches('*').count();
+            let more = secret.len() - odd[0].len();
+            assert_eq!(stars(render), stars(&errors[0].3) + more, "{render}");
+        }
+    }
+}
+
+#[test]
+fn a_partition_item_with_parameters_is_refused_wherever_it_is_read() {
+    for mark in ["?", "&", ";"] {
+        for assigned in ["=", "%3D", "%3d"] {
+            for before in ["id", "day(ts", "bucket(4,id", "a,b", "a.b"] {
+                let text = format!("{before}{mark}token{assigned}{NEEDLE}");
+                let item = text.parse::<PartitionField>().expect_err(&text);
+                let list = parse_partition(&text).expect_err(&text);
+                for error in [item, list] {
+                    assert_eq!(error.kind(), ErrorKind::MisplacedParameter, "{text}");
+                    assert!(!shown(&error).contains(NEEDLE), "{text}");
+                }
+                #[cfg(feature = "serde")]
+                {
+                    let json = serde_json::to_string(&text).expect("serializes");
+                    let error = serde_json::from_str::<PartitionField>(&json).expect_err(&text);
+                    assert!(!format!("{error} {error:?}").contains(NEEDLE), "{text}");
+                }
+            }
+        }
+    }
+    // A column that has such a name goes in quotes, and is displayed in them.
+    for name in ["a;b=c", "a?b=c", "a&b=c", "a;b"] {
+        let field = PartitionField::new(calve_uri::Transform::Day, name);
+        assert_eq!(field.to_string(), format!("day(\"{name}\")"));
+        assert_eq!(field.to_string().parse(), Ok(field));
+    }
 }
 
 #[test]

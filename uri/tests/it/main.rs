@@ -1,5 +1,7 @@
 //! Public behaviour of the crate.
 
+/// What parsing allocates is kept.
+mod allocations;
 /// Builders make what parsing the URI makes, and encode what has to be.
 mod builders;
 /// No generated secret comes out, wherever it is put.
@@ -8,6 +10,8 @@ mod generated_leaks;
 mod grammar;
 /// No secret comes out where it should not.
 mod leaks;
+/// URIs that other readers took apart wrongly.
+mod other_readers;
 /// Round trips and absence of panics on generated texts.
 mod properties;
 /// What an error shows.
@@ -15,6 +19,8 @@ mod rendering;
 /// Reading and writing through `serde`.
 #[cfg(feature = "serde")]
 mod serde;
+/// The traits that the types have.
+mod traits;
 /// Inputs and what they parse to, or how they fail, from `tests/vectors.txt`.
 mod vectors;
 /// What memory holds once a secret is dropped.

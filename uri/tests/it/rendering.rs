@@ -36,6 +36,59 @@ fn the_caret_counts_characters_where_the_offset_counts_bytes() {
 }
 
 #[test]
+fn the_caret_counts_the_cells_of_wide_and_joined_characters() {
+    for (name, cells) in [("データ", 6), ("e\u{301}te\u{301}", 3), ("😀", 2), ("a\u{200d}b\u{fe0f}", 4)]
+    {
+        let render = refused(&format!("iceberg+local:///{name}//t")).render();
+        let caret = render.lines().last().expect("three lines").chars().count();
+        // Two of indentation, what comes before the name, the name and a slash.
+        assert_eq!(caret, 2 + "iceberg+local:///".len() + cells + "/".len() + 1, "{render}");
+    }
+}
+
+#[test]
+fn a_width_that_is_none_is_answered_with_its_range() {
+    for text in [
+        "bucket(1.5,a)",
+        "bucket(a,b)",
+        "truncate(0,a)",
+        "bucket(-1,a)",
+        "bucket(2147483648,a)",
+        "bucket(0x1,a)",
+    ] {
+        let error = parse_partition(text).expect_err(text);
+        assert_eq!(error.kind(), ErrorKind::InvalidWidth, "{text}");
+        assert!(error.expected().contains("from 1 to 2147483647"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn what_belongs_to_another_form_is_found_under_a_misspelt_name_too() {
+    for (text, name, owner) in [
+        ("iceberg+local:///t?regoin=x", "region", "iceberg+glue+s3:// and iceberg+rest+https://"),
+        ("iceberg+glue+s3://lake/db/t?tokn=x", "token", "iceberg+rest+https://"),
+        ("iceberg+rest+https://h/ns/t?acount=x", "account", "iceberg+glue+s3://"),
+    ] {
+        let error = refused(text);
+        assert_eq!((error.kind(), error.nearest()), (ErrorKind::UnknownParameter, Some(name)), "{text}");
+        assert!(error.expected().ends_with(&format!("`{name}` belongs to {owner}")), "{error}");
+    }
+}
+
+#[test]
+fn a_debug_form_escapes_what_a_terminal_would_not_show() {
+    for text in
+        ["s3://lake/a\u{202e}b", "/a\u{ad}b", "a\u{202e}.b", "\"a\u{200b}.\".b", "s3://lake/\u{e0041}"]
+    {
+        let table: TableRef = text.parse().expect(text);
+        assert_eq!(table.to_string().trim_start_matches("file://"), text);
+        let debug = format!("{table:?}");
+        assert!(debug.is_ascii() && debug.contains("\\u{"), "{debug}");
+    }
+    assert_eq!(format!("{:?}", "/été/数.метод".parse::<TableRef>()), "Ok(Root(file:///été/数.метод))");
+}
+
+#[test]
 fn every_message_is_one_line_and_lower_case() {
     for text in [
         "",
