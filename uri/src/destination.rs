@@ -107,8 +107,8 @@ impl Destination {
     pub(crate) fn checked(self) -> Result<Self, ParseError> {
         let uri = self.to_uri_with_secrets();
         let uri = uri.expose();
-        let read = self.no_parameters(uri).and_then(|()| whole(uri, Text::Unchecked));
-        read.map_err(|fault| ParseError::new(uri, Text::Unchecked, *fault))
+        self.no_parameters(uri).map_err(|fault| ParseError::new(uri, Text::Unchecked, *fault))?;
+        parse(uri, Purpose::Write, Text::Unchecked)
     }
 
     /// Refuses parameters on the location or the address that a builder was given. `uri`, which is
@@ -151,15 +151,26 @@ fn written(write: impl Fn(&mut dyn fmt::Write) -> fmt::Result) -> Secret {
     Secret::new(text)
 }
 
-fn whole(text: &str, shape: Text) -> Parsed<'_, Destination> {
-    grammar::whole(text, shape, |text| destination(text, Purpose::Write), drop)
+/// The destination that all of `text` is.
+#[inline]
+pub(crate) fn parse(text: &str, purpose: Purpose, shape: Text) -> Result<Destination, ParseError> {
+    grammar::whole(text, shape, |text| unchecked(text, purpose, shape), drop)
+}
+
+/// As [`parse`], without a look at control characters and white space around the text.
+///
+/// What is made is large: it is written once, where the caller wants it, since to copy what has only
+/// just been written stalls.
+fn unchecked(text: &str, purpose: Purpose, shape: Text) -> Result<Destination, ParseError> {
+    match destination(text, purpose) {
+        Ok(destination) => Ok(destination),
+        Err(fault) => Err(ParseError::new(text, shape, *fault)),
+    }
 }
 
 /// `destination = glue / rest / root / local`
-///
-/// Control characters and white space around it are for the caller to refuse.
 #[inline]
-pub(crate) fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
+fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
     let (rest, scheme) = scheme::destination(input)?;
     let hierarchy = grammar::hierarchy(input, rest)?;
     match scheme {
@@ -176,7 +187,7 @@ impl FromStr for Destination {
     /// # Errors
     /// When the text breaks the grammar; see [`ErrorKind`](crate::ErrorKind) for each rule.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        whole(text, Text::Destination).map_err(|fault| ParseError::new(text, Text::Destination, *fault))
+        parse(text, Purpose::Write, Text::Destination)
     }
 }
 

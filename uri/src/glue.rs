@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::destination::{Destination, Mode};
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
-use crate::grammar::query::{self, Form, Param, Purpose};
+use crate::grammar::query::{Form, Param, Params, Purpose};
 use crate::grammar::scheme::Store;
 use crate::grammar::{Hierarchy, authority, path, percent, value};
 use crate::packed::Packed;
@@ -125,7 +125,8 @@ impl GlueDestination {
         let warehouse = path::location(Store::S3, hierarchy, above)?;
         let database = path::glue_database(database)?;
         let table = path::glue_table(table)?;
-        let params = query::query(hierarchy, Form::Glue, purpose)?;
+        let mut params = Params::new(hierarchy);
+        params.read(hierarchy, Form::Glue, purpose)?;
         let region = value::region(&params)?;
         let account = value::account(&params)?;
         let role_arn = value::role_arn(&params)?;

@@ -19,44 +19,48 @@ use nom::combinator::{opt, rest};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::error::{ErrorKind, Fault, Parsed};
+use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::grammar::search::{find, find_either, first, holds, holds_either};
 use crate::mask::{self, Text};
 
-/// Everything before the first `end`, or everything: a nom parser.
+// What these look for is part of their type, so that each is compiled for it, inlined or not.
+
+/// Everything before the first `END`, or everything: a nom parser.
 ///
-/// `end` is ASCII, so that the text is never cut within a character.
+/// `END` is ASCII, so that the text is never cut within a character.
 #[inline]
-pub(crate) fn till(end: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
-    move |input| {
-        let (before, rest) = input.split_at(find(input, end).unwrap_or(input.len()));
-        Ok((rest, before))
-    }
+pub(crate) fn till<const END: u8>(input: &str) -> IResult<&str, &str, ()> {
+    let (before, rest) = input.split_at(find(input, END).unwrap_or(input.len()));
+    Ok((rest, before))
 }
 
-/// Everything before the first `a` or `b`, or everything: a nom parser.
+/// Everything before the first `A` or `B`, or everything: a nom parser.
 #[inline]
-pub(crate) fn till_either(a: u8, b: u8) -> impl Fn(&str) -> IResult<&str, &str, ()> {
-    move |input| {
-        let (before, rest) = input.split_at(find_either(input, a, b).unwrap_or(input.len()));
-        Ok((rest, before))
-    }
+pub(crate) fn till_either<const A: u8, const B: u8>(input: &str) -> IResult<&str, &str, ()> {
+    let (before, rest) = input.split_at(find_either(input, A, B).unwrap_or(input.len()));
+    Ok((rest, before))
 }
 
-/// `word`, byte for byte: a nom parser.
+/// `BYTE`, which is ASCII: a nom parser.
 #[inline]
-pub(crate) fn word(word: &'static str) -> impl Fn(&str) -> IResult<&str, &str, ()> {
-    move |input| match input.split_at_checked(word.len()) {
-        Some((start, rest)) if start == word => Ok((rest, start)),
+pub(crate) fn byte<const BYTE: u8>(input: &str) -> IResult<&str, &str, ()> {
+    match input.as_bytes().first() {
+        Some(first) if *first == BYTE => {
+            let (byte, rest) = input.split_at(1);
+            Ok((rest, byte))
+        }
         _ => Err(nom::Err::Error(())),
     }
 }
 
-/// `word` in any case: a nom parser.
+/// `word`, which is ASCII, in any case: a nom parser.
 #[inline]
-pub(crate) fn any_case(word: &'static str) -> impl Fn(&str) -> IResult<&str, &str, ()> {
-    move |input| match input.split_at_checked(word.len()) {
-        Some((start, rest)) if start == word || start.eq_ignore_ascii_case(word) => Ok((rest, start)),
+pub(crate) fn any_case<const N: usize>(word: &'static [u8; N]) -> impl Fn(&str) -> IResult<&str, &str, ()> {
+    move |input| match input.as_bytes().first_chunk::<N>() {
+        Some(start) if start == word || start.eq_ignore_ascii_case(word) => {
+            let (start, rest) = input.split_at(N);
+            Ok((rest, start))
+        }
         _ => Err(nom::Err::Error(())),
     }
 }
@@ -71,50 +75,53 @@ pub(crate) fn any_case(word: &'static str) -> impl Fn(&str) -> IResult<&str, &st
 pub(crate) fn whole<'a, T>(
     text: &'a str,
     shape: Text,
-    parse: impl FnOnce(&'a str) -> Parsed<'a, T>,
+    parse: impl FnOnce(&'a str) -> Result<T, ParseError>,
     discard: impl FnOnce(T),
-) -> Parsed<'a, T> {
+) -> Result<T, ParseError> {
     let last = match text.as_bytes() {
         [b'!'..=b'~', .., b'!'..=b'~'] if is_plain(text) => None,
-        _ => spaces(text, shape)?,
+        _ => spaces(text, shape).map_err(|fault| ParseError::new(text, shape, *fault))?,
     };
-    finish(text, parse(text), last, discard)
+    match last {
+        None => parse(text),
+        Some(last) => Err(before(text, ParseError::new(text, shape, *last), parse(text), discard)),
+    }
 }
 
 /// As [`whole`], white space at the ends included.
 pub(crate) fn printable<'a, T>(
     text: &'a str,
     shape: Text,
-    parse: impl FnOnce(&'a str) -> Parsed<'a, T>,
+    parse: impl FnOnce(&'a str) -> Result<T, ParseError>,
     discard: impl FnOnce(T),
-) -> Parsed<'a, T> {
-    let last = if is_plain(text) { None } else { controls(text, shape)? };
-    finish(text, parse(text), last, discard)
-}
-
-#[inline]
-fn finish<'a, T>(
-    text: &'a str,
-    parsed: Parsed<'a, T>,
-    last: Option<Box<Fault<'a>>>,
-    discard: impl FnOnce(T),
-) -> Parsed<'a, T> {
-    match (parsed, last) {
-        (parsed, None) => parsed,
-        (Ok(parsed), Some(last)) => {
-            discard(parsed);
-            Err(last)
-        }
-        (Err(fault), Some(last)) => Err(later(text, fault, last)),
+) -> Result<T, ParseError> {
+    let last = match is_plain(text) {
+        true => None,
+        false => controls(text, shape).map_err(|fault| ParseError::new(text, shape, *fault))?,
+    };
+    match last {
+        None => parse(text),
+        Some(last) => Err(before(text, ParseError::new(text, shape, *last), parse(text), discard)),
     }
 }
 
-/// Of the fault that parsing found and the one left for the end: the first, unless that one is about a
-/// secret and the other is not.
+/// What was found before the fault left for the end, unless it is about a secret and the other is not.
 #[cold]
-fn later<'a>(text: &'a str, fault: Box<Fault<'a>>, last: Box<Fault<'a>>) -> Box<Fault<'a>> {
-    let in_secret = |fault: &Fault<'a>| mask::is_in_secret(text, nom::Offset::offset(text, fault.at));
-    if in_secret(&fault) && !in_secret(&last) { last } else { fault }
+fn before<T>(
+    text: &str,
+    last: ParseError,
+    parsed: Result<T, ParseError>,
+    discard: impl FnOnce(T),
+) -> ParseError {
+    let in_secret = |error: &ParseError| mask::is_in_secret(text, error.offset());
+    match parsed {
+        Ok(parsed) => {
+            discard(parsed);
+            last
+        }
+        Err(error) if in_secret(&error) && !in_secret(&last) => last,
+        Err(error) => error,
+    }
 }
 
 /// Whether all of it is printable ASCII. The C1 controls are beyond ASCII, where a slower look tells
@@ -204,7 +211,7 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
         return Err(Fault::new(ErrorKind::Fragment, &input[at..], "no fragment; `#` is written %23"));
     }
     crate::steps::add(input.len());
-    let parts = (till_either(b'/', b'?'), till(b'?'), opt(preceded(word("?"), rest)));
+    let parts = (till_either::<b'/', b'?'>, till::<b'?'>, opt(preceded(byte::<b'?'>, rest)));
     let (end, (authority, path, query)) =
         { parts }.parse(input).map_err(|_| Fault::new(ErrorKind::MissingAuthority, input, "an authority"))?;
     if first(authority.as_bytes(), *b":&;").is_some() {

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use zeroize::Zeroize;
 
-use crate::error::{ErrorKind, Fault, ParseError, Parsed};
+use crate::error::{ErrorKind, Fault, ParseError};
 use crate::grammar::{self, partition};
 use crate::held::Held;
 use crate::mask::Text;
@@ -81,17 +81,15 @@ impl FromStr for PartitionField {
     /// # Errors
     /// As [`parse_partition`]; a second item is an error too.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let one = || {
-            let mut fields = Held::new(printable_spec(text)?);
-            match fields.pop() {
-                Some(field) if fields.is_empty() => Ok(field),
-                last => {
-                    drop(Held::new(Vec::from_iter(last)));
-                    Err(Fault::new(ErrorKind::PartitionSyntax, text, "a single item"))
-                }
+        let mut fields = Held::new(parse_partition(text)?);
+        match fields.pop() {
+            Some(field) if fields.is_empty() => Ok(field),
+            last => {
+                drop(Held::new(Vec::from_iter(last)));
+                let fault = Fault::new(ErrorKind::PartitionSyntax, text, "a single item");
+                Err(ParseError::new(text, Text::Partition, *fault))
             }
-        };
-        one().map_err(|fault| ParseError::new(text, Text::Partition, *fault))
+        }
     }
 }
 
@@ -129,11 +127,8 @@ impl TryFrom<&str> for PartitionField {
 /// When the text breaks the grammar, names a transform that is not supported, gives a bucket count
 /// or width outside 1 to 2147483647, repeats a field, or takes two time transforms of one column.
 pub fn parse_partition(text: &str) -> Result<Vec<PartitionField>, ParseError> {
-    printable_spec(text).map_err(|fault| ParseError::new(text, Text::Partition, *fault))
-}
-
-fn printable_spec(text: &str) -> Parsed<'_, Vec<PartitionField>> {
-    grammar::printable(text, Text::Partition, partition::spec, |fields| drop(Held::new(fields)))
+    let spec = |text| partition::spec(text).map_err(|fault| ParseError::new(text, Text::Partition, *fault));
+    grammar::printable(text, Text::Partition, spec, |fields| drop(Held::new(fields)))
 }
 
 /// A partition transform of the Iceberg table specification, section "Partition Transforms".

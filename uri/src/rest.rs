@@ -11,7 +11,7 @@ use percent_encoding::utf8_percent_encode;
 use crate::access::AccessDelegation;
 use crate::destination::{Destination, Mode};
 use crate::error::{ErrorKind, Fault, Parsed};
-use crate::grammar::query::{self, Form, Param, Purpose};
+use crate::grammar::query::{Form, Param, Params, Purpose};
 use crate::grammar::scheme::Http;
 use crate::grammar::{Hierarchy, authority, path, percent, value};
 use crate::packed::Packed;
@@ -152,7 +152,8 @@ impl RestDestination {
         path::path(above)?;
         let namespace = path::namespace(namespace)?;
         let table = path::segment(table)?;
-        let params = query::query(hierarchy, Form::Rest, purpose)?;
+        let mut params = Params::new(hierarchy);
+        params.read(hierarchy, Form::Rest, purpose)?;
         let warehouse = value::warehouse(&params)?;
         let scope = value::scope(&params)?;
         let oauth2_server_uri = value::oauth2_server_uri(&params)?;

@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::destination::{Destination, Mode};
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
-use crate::grammar::query::{self, Form, Purpose};
+use crate::grammar::query::{Form, Params, Purpose};
 use crate::grammar::scheme::Store;
 use crate::grammar::{Hierarchy, authority, path, percent, value};
 use crate::partition::PartitionField;
@@ -78,7 +78,8 @@ impl RootDestination {
             let expected = "no white space at the end, encoded or not";
             return Err(Fault::new(ErrorKind::SurroundingSpace, hierarchy.end_of_path(), expected));
         }
-        let params = query::query(hierarchy, Form::Root, purpose)?;
+        let mut params = Params::new(hierarchy);
+        params.read(hierarchy, Form::Root, purpose)?;
         Ok(Self {
             partition: value::partition(&params)?,
             mode: value::mode_or_default(&params)?,

@@ -87,8 +87,12 @@ impl TableRef {
     }
 }
 
-fn whole(text: &str) -> Parsed<'_, TableRef> {
-    grammar::whole(text, Text::Table, table_ref, zero)
+fn whole(text: &str) -> Result<TableRef, ParseError> {
+    if starts_with_ignore_case(text, "iceberg+") {
+        return destination::parse(text, Purpose::Scan, Text::Table).map(TableRef::Destination);
+    }
+    let parse = |text| table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, *fault));
+    grammar::whole(text, Text::Table, parse, zero)
 }
 
 /// Leaves nothing of a table that is refused: what is wrong with it may be that it is a secret.
@@ -105,6 +109,8 @@ fn zero(table: TableRef) {
 }
 
 /// `table-ref = destination / glue-table-ref / table-location / table-path / table-name`
+///
+/// Destinations, which begin with `iceberg+`, are read before this.
 fn table_ref(input: &str) -> Parsed<'_, TableRef> {
     if input.starts_with('/') {
         return local(input, input);
@@ -113,9 +119,6 @@ fn table_ref(input: &str) -> Parsed<'_, TableRef> {
         return stored(store, input, rest);
     }
     match scheme::any(input) {
-        Some(scheme) if starts_with_ignore_case(scheme, "iceberg+") => {
-            destination::destination(input, Purpose::Scan).map(TableRef::Destination)
-        }
         Some(scheme) if scheme.eq_ignore_ascii_case("glue") => glue(input),
         Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
             let path = &input["file:".len()..];
@@ -334,7 +337,7 @@ impl FromStr for TableRef {
     /// # Errors
     /// When the text is none of the forms, or breaks the rules of its form.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        whole(text).map_err(|fault| ParseError::new(text, Text::Table, *fault))
+        whole(text)
     }
 }
 

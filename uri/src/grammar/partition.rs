@@ -21,12 +21,16 @@ pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
         let expected = "no parameters on a partition list; a name that holds `?`, `&` or `;` goes in quotes";
         return Err(Fault::new(ErrorKind::MisplacedParameter, added, expected));
     }
+    items(input)
+}
+
+/// As [`spec`], of a list in which no parameters can have been added.
+pub(crate) fn items(input: &str) -> Parsed<'_, Vec<PartitionField>> {
     // What is refused may be a secret.
     let mut fields = Held::new(Vec::with_capacity(1 + input.bytes().filter(|b| *b == b',').count()));
     let mut rest = input;
     loop {
-        let (after, field) = item(rest)?;
-        fields.push(field);
+        let after = item(rest, &mut fields)?;
         rest = match after.strip_prefix(',') {
             Some(next) => next,
             None if after.is_empty() => break,
@@ -49,17 +53,16 @@ pub(crate) fn spec(input: &str) -> Parsed<'_, Vec<PartitionField>> {
 }
 
 /// `item = *SP ( transform *SP "(" arguments ")" / column ) *SP`
-fn item(input: &str) -> Parsed<'_, (&str, PartitionField)> {
+///
+/// It goes to the end of `fields`.
+fn item<'a>(input: &'a str, fields: &mut Vec<PartitionField>) -> Parsed<'a, &'a str> {
     let input = spaces(input);
     let (rest, word) = plain(input);
-    let (rest, field) = match spaces(rest).strip_prefix('(') {
-        Some(arguments) if !word.is_empty() => call(input, word, arguments)?,
-        _ => {
-            let (rest, column) = column(input)?;
-            (rest, PartitionField::new(Transform::Identity, column.take()))
-        }
+    let rest = match spaces(rest).strip_prefix('(') {
+        Some(arguments) if !word.is_empty() => call(input, word, arguments, fields)?,
+        _ => column(input, Transform::Identity, fields)?,
     };
-    Ok((spaces(rest), field))
+    Ok(spaces(rest))
 }
 
 /// `transform = "identity" / "bucket" / "truncate" / "year" / "month" / "day" / "hour"`
@@ -67,7 +70,12 @@ fn item(input: &str) -> Parsed<'_, (&str, PartitionField)> {
 /// `arguments = *SP [ number *SP "," *SP ] column *SP`
 ///
 /// The number goes with `bucket` and `truncate` alone.
-fn call<'a>(at: &'a str, name: &'a str, arguments: &'a str) -> Parsed<'a, (&'a str, PartitionField)> {
+fn call<'a>(
+    at: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+    fields: &mut Vec<PartitionField>,
+) -> Parsed<'a, &'a str> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     let (simple, shape) = match () {
         () if is("identity") => (Transform::Identity, "identity(column)"),
@@ -75,24 +83,24 @@ fn call<'a>(at: &'a str, name: &'a str, arguments: &'a str) -> Parsed<'a, (&'a s
         () if is("month") => (Transform::Month, "month(column)"),
         () if is("day") => (Transform::Day, "day(column)"),
         () if is("hour") => (Transform::Hour, "hour(column)"),
-        () if is("bucket") => return numbered(arguments, Transform::Bucket, "bucket(N, column)"),
+        () if is("bucket") => return numbered(arguments, Transform::Bucket, "bucket(N, column)", fields),
         () if is("truncate") => {
-            return numbered(arguments, Transform::Truncate, "truncate(W, column)");
+            return numbered(arguments, Transform::Truncate, "truncate(W, column)", fields);
         }
         () => {
             let fault = Fault::new(ErrorKind::UnknownTransform, at, SUPPORTED);
             return Err(fault.nearest(nearest(name, TRANSFORMS)));
         }
     };
-    let (rest, column) = argument(arguments, shape)?;
-    Ok((close(rest, shape)?, PartitionField::new(simple, column.take())))
+    last_argument(arguments, shape, simple, fields)
 }
 
 fn numbered<'a>(
     arguments: &'a str,
     transform: fn(u32) -> Transform,
     shape: &'static str,
-) -> Parsed<'a, (&'a str, PartitionField)> {
+    fields: &mut Vec<PartitionField>,
+) -> Parsed<'a, &'a str> {
     let input = spaces(arguments);
     let (rest, word) = plain(input);
     let number = match number(word) {
@@ -111,8 +119,7 @@ fn numbered<'a>(
     let Some(rest) = rest.strip_prefix(',') else {
         return Err(Fault::new(ErrorKind::ArgumentCount, rest, shape));
     };
-    let (rest, column) = argument(rest, shape)?;
-    Ok((close(rest, shape)?, PartitionField::new(transform(number), column.take())))
+    last_argument(rest, shape, transform(number), fields)
 }
 
 /// `number = 1*DIGIT`
@@ -131,7 +138,7 @@ fn number(word: &str) -> Option<Result<u32, ()>> {
 
 /// What is wrong with arguments that do not start with a number.
 fn misplaced(input: &str) -> ErrorKind {
-    let Ok((rest, _)) = column(input) else {
+    let Ok(rest) = column(input, Transform::Identity, &mut Held::default()) else {
         let absent = input.is_empty() || input.starts_with([')', ',']);
         return if absent { ErrorKind::ArgumentCount } else { ErrorKind::InvalidWidth };
     };
@@ -145,36 +152,49 @@ fn misplaced(input: &str) -> ErrorKind {
     }
 }
 
-fn argument<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, (&'a str, Held<String>)> {
+/// The column, which ends a field, and what closes the call.
+fn last_argument<'a>(
+    input: &'a str,
+    shape: &'static str,
+    transform: Transform,
+    fields: &mut Vec<PartitionField>,
+) -> Parsed<'a, &'a str> {
     let input = spaces(input);
     if matches!(input.as_bytes(), [] | [b')' | b',', ..]) {
         return Err(Fault::new(ErrorKind::ArgumentCount, input, shape));
     }
-    let (rest, column) = column(input)?;
-    Ok((spaces(rest), column))
-}
-
-fn close<'a>(input: &'a str, shape: &'static str) -> Parsed<'a, &'a str> {
-    match input.strip_prefix(')') {
+    let rest = spaces(column(input, transform, fields)?);
+    match rest.strip_prefix(')') {
         Some(rest) => Ok(rest),
-        None if input.starts_with(',') => Err(Fault::new(ErrorKind::ArgumentCount, input, shape)),
-        None => Err(Fault::new(ErrorKind::PartitionSyntax, input, "`)`")),
+        None if rest.starts_with(',') => Err(Fault::new(ErrorKind::ArgumentCount, rest, shape)),
+        None => Err(Fault::new(ErrorKind::PartitionSyntax, rest, "`)`")),
     }
 }
 
 /// `column = name *( "." name )`
 ///
 /// `name = 1*plain-char / quoted`
-fn column(input: &str) -> Parsed<'_, (&str, Held<String>)> {
+///
+/// The field it makes with `transform` goes to the end of `fields`.
+#[inline]
+fn column<'a>(input: &'a str, transform: Transform, fields: &mut Vec<PartitionField>) -> Parsed<'a, &'a str> {
     let (rest, bare) = plain(input);
     if !rest.starts_with('"') && has_names(bare) {
-        return Ok((rest, Held::new(bare.into())));
+        fields.push(PartitionField::new(transform, bare));
+        return Ok(rest);
     }
-    let mut column = Held::new(String::new());
+    let mut column = Held::default();
+    let rest = names(input, &mut column)?;
+    fields.push(PartitionField::new(transform, column.take()));
+    Ok(rest)
+}
+
+/// The names of a column one by one.
+fn names<'a>(input: &'a str, column: &mut Held<String>) -> Parsed<'a, &'a str> {
     let mut rest = input;
     loop {
         if rest.starts_with('"') {
-            rest = quoted(rest, &mut column)?;
+            rest = quoted(rest, column)?;
         } else {
             // Each name is looked at by itself: looking for the end of the whole column from every
             // dot would be quadratic.
@@ -189,7 +209,7 @@ fn column(input: &str) -> Parsed<'_, (&str, Held<String>)> {
         }
         match rest.strip_prefix('.') {
             Some(next) => rest = next,
-            None => return Ok((rest, column)),
+            None => return Ok(rest),
         }
         column.push(".");
     }
@@ -281,11 +301,8 @@ fn clash(fields: &[PartitionField]) -> Option<(usize, ErrorKind)> {
 fn nth(input: &str, n: usize) -> &str {
     let mut rest = input;
     for _ in 0..n {
-        match item(rest) {
-            Ok((after, field)) => {
-                drop(Held::new(Vec::from([field])));
-                rest = after.strip_prefix(',').unwrap_or(after);
-            }
+        match item(rest, &mut Held::new(Vec::new())) {
+            Ok(after) => rest = after.strip_prefix(',').unwrap_or(after),
             Err(_) => break,
         }
     }

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::percent::Decoded;
 use crate::grammar::scheme::Store;
-use crate::grammar::search::holds;
-use crate::grammar::{Hierarchy, percent, query, till_either, word};
+use crate::grammar::search::{self, holds};
+use crate::grammar::{Hierarchy, byte, percent, query, till};
 use crate::held::Held;
 
 /// `path = *( "/" segment )`
@@ -29,7 +29,7 @@ pub(crate) fn path(path: &str) -> Parsed<'_, ()> {
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path;
     core::iter::from_fn(move || {
-        let (after, segment) = preceded(word("/"), till_either(b'/', b'/')).parse(rest).ok()?;
+        let (after, segment) = preceded(byte::<b'/'>, till::<b'/'>).parse(rest).ok()?;
         rest = after;
         Some(segment)
     })
@@ -68,8 +68,7 @@ pub(crate) fn last_two(path: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn last(path: &str) -> Option<(&str, &str)> {
-    let slash = path.bytes().rposition(|b| b == b'/')?;
-    crate::steps::add(path.len() - slash);
+    let slash = search::last(path, b'/')?;
     Some((&path[..slash], &path[slash + 1..]))
 }
 

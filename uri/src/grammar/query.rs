@@ -173,6 +173,37 @@ pub(crate) struct Params<'a> {
 }
 
 impl<'a> Params<'a> {
+    pub(crate) fn new(hierarchy: &Hierarchy<'a>) -> Self {
+        Self { values: [None; COUNT], end: hierarchy.end }
+    }
+
+    /// `query = parameter *( "&" parameter )`
+    #[inline]
+    pub(crate) fn read(&mut self, hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose) -> Parsed<'a, ()> {
+        let mut rest = hierarchy.query;
+        while let Some(input) = rest {
+            let Ok((after, (raw_name, value))) = parameter(input) else {
+                return Err(Fault::new(ErrorKind::EmptyParameter, input, form.known()));
+            };
+            let param = known(raw_name, input, form)?;
+            if purpose == Purpose::Scan && matches!(param, Param::Partition | Param::Mode) {
+                let expected = "no partition and no mode: both belong to writes";
+                return Err(Fault::new(ErrorKind::NotForScan, input, expected));
+            }
+            let Some(value) = value.filter(|value| !value.is_empty()) else {
+                let at = &input[raw_name.len() + value.map_or(0, |_| 1)..];
+                return Err(Fault::new(ErrorKind::EmptyValue, at, "`=` and a value"));
+            };
+            let slot = &mut self.values[param as usize];
+            if slot.is_some() {
+                return Err(Fault::new(ErrorKind::DuplicateParameter, input, "each parameter once"));
+            }
+            *slot = Some(value);
+            rest = after.strip_prefix('&');
+        }
+        Ok(())
+    }
+
     pub(crate) fn get(&self, param: Param) -> Option<&'a str> {
         self.values[param as usize]
     }
@@ -188,34 +219,6 @@ impl<'a> Params<'a> {
     }
 }
 
-/// `query = parameter *( "&" parameter )`
-#[inline]
-pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose) -> Parsed<'a, Params<'a>> {
-    let mut params = Params { values: [None; COUNT], end: hierarchy.end };
-    let mut rest = hierarchy.query;
-    while let Some(input) = rest {
-        let Ok((after, (raw_name, value))) = parameter(input) else {
-            return Err(Fault::new(ErrorKind::EmptyParameter, input, form.known()));
-        };
-        let param = known(raw_name, input, form)?;
-        if purpose == Purpose::Scan && matches!(param, Param::Partition | Param::Mode) {
-            let expected = "no partition and no mode: both belong to writes";
-            return Err(Fault::new(ErrorKind::NotForScan, input, expected));
-        }
-        let Some(value) = value.filter(|value| !value.is_empty()) else {
-            let at = &input[raw_name.len() + value.map_or(0, |_| 1)..];
-            return Err(Fault::new(ErrorKind::EmptyValue, at, "`=` and a value"));
-        };
-        let slot = &mut params.values[param as usize];
-        if slot.is_some() {
-            return Err(Fault::new(ErrorKind::DuplicateParameter, input, "each parameter once"));
-        }
-        *slot = Some(value);
-        rest = after.strip_prefix('&');
-    }
-    Ok(params)
-}
-
 /// `parameter = parameter-name "=" value`
 ///
 /// `value = 1*( value-char / pct-encoded )`
@@ -225,9 +228,9 @@ pub(crate) fn query<'a>(hierarchy: &Hierarchy<'a>, form: Form, purpose: Purpose)
 /// The value starts after the first `=` and ends before the next `&`.
 #[inline]
 fn parameter(input: &str) -> IResult<&str, (&str, Option<&str>), ()> {
-    let (rest, name) = till_either(b'=', b'&')(input)?;
+    let (rest, name) = till_either::<b'=', b'&'>(input)?;
     match rest.strip_prefix('=') {
-        Some(rest) => till(b'&')(rest).map(|(rest, value)| (rest, (name, Some(value)))),
+        Some(rest) => till::<b'&'>(rest).map(|(rest, value)| (rest, (name, Some(value)))),
         None => Ok((rest, (name, None))),
     }
 }

@@ -64,15 +64,15 @@ impl Store {
 /// `scheme = "iceberg+glue+s3" / "iceberg+rest+" http / "iceberg+file+" store / "iceberg+local"`
 pub(crate) fn destination(input: &str) -> Parsed<'_, (&str, Scheme)> {
     preceded(
-        any_case("iceberg+"),
+        any_case(b"iceberg+"),
         terminated(
             alt((
-                value(Scheme::Glue, any_case("glue+s3")),
-                preceded(any_case("rest+"), http).map(Scheme::Rest),
-                preceded(any_case("file+"), store).map(Scheme::Root),
-                value(Scheme::Local, any_case("local")),
+                value(Scheme::Glue, any_case(b"glue+s3")),
+                preceded(any_case(b"rest+"), http).map(Scheme::Rest),
+                preceded(any_case(b"file+"), store).map(Scheme::Root),
+                value(Scheme::Local, any_case(b"local")),
             )),
-            any_case("://"),
+            any_case(b"://"),
         ),
     )
     .parse(input)
@@ -81,26 +81,26 @@ pub(crate) fn destination(input: &str) -> Parsed<'_, (&str, Scheme)> {
 
 /// `http = "https" / "http"`
 fn http(input: &str) -> IResult<&str, Http, ()> {
-    alt((value(Http::Tls, any_case("https")), value(Http::Plain, any_case("http")))).parse(input)
+    alt((value(Http::Tls, any_case(b"https")), value(Http::Plain, any_case(b"http")))).parse(input)
 }
 
 /// `store = "s3a" / "s3" / "gs" / "abfss" / "abfs" / "az" / "file"`
 fn store(input: &str) -> IResult<&str, Store, ()> {
     alt((
-        value(Store::S3a, any_case("s3a")),
-        value(Store::S3, any_case("s3")),
-        value(Store::Gs, any_case("gs")),
-        value(Store::Abfss, any_case("abfss")),
-        value(Store::Abfs, any_case("abfs")),
-        value(Store::Az, any_case("az")),
-        value(Store::File, any_case("file")),
+        value(Store::S3a, any_case(b"s3a")),
+        value(Store::S3, any_case(b"s3")),
+        value(Store::Gs, any_case(b"gs")),
+        value(Store::Abfss, any_case(b"abfss")),
+        value(Store::Abfs, any_case(b"abfs")),
+        value(Store::Az, any_case(b"az")),
+        value(Store::File, any_case(b"file")),
     ))
     .parse(input)
 }
 
 /// The storage scheme that `input` starts with, and what follows `://`.
 pub(crate) fn storage(input: &str) -> Option<(&str, Store)> {
-    terminated(store, any_case("://")).parse(input).ok()
+    terminated(store, any_case(b"://")).parse(input).ok()
 }
 
 /// Whether `input` starts with a storage scheme whose two slashes are missing.
@@ -113,7 +113,7 @@ pub(crate) fn broken_storage(input: &str) -> bool {
 
 /// The HTTP scheme that `input` starts with, and what follows `://`.
 pub(crate) fn web(input: &str) -> Option<(&str, Http)> {
-    terminated(http, any_case("://")).parse(input).ok()
+    terminated(http, any_case(b"://")).parse(input).ok()
 }
 
 /// What comes before the first colon, if it is spelt like a scheme.

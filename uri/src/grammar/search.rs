@@ -50,6 +50,32 @@ pub(crate) fn first<const N: usize>(text: &[u8], sought: [u8; N]) -> Option<usiz
     found
 }
 
+/// Where the last `byte` is.
+#[inline]
+pub(crate) fn last(text: &str, byte: u8) -> Option<usize> {
+    let mut rest = text.as_bytes();
+    let found = loop {
+        match rest.split_last_chunk() {
+            Some((before, word)) => match mark_of_last(*word, byte) {
+                Some(at) => break Some(before.len() + at),
+                None => rest = before,
+            },
+            None => break rest.iter().rposition(|b| *b == byte),
+        }
+    };
+    crate::steps::add(text.len() - found.unwrap_or(0));
+    found
+}
+
+/// Which byte of `word` is the last that is `sought`.
+#[inline(always)]
+fn mark_of_last(word: [u8; WORD], sought: u8) -> Option<usize> {
+    let word = u64::from_le_bytes(word) ^ (u64::from(sought) * ONES);
+    // Unlike `zeros`, right for every byte: none borrows from another.
+    let marks = !(((word & (ONES * 0x7f)) + ONES * 0x7f) | word | (ONES * 0x7f));
+    (marks != 0).then(|| WORD - 1 - (marks.leading_zeros() / u8::BITS) as usize)
+}
+
 /// Which byte of `word` is the first of `sought`.
 #[inline(always)]
 fn mark<const N: usize>(word: [u8; WORD], sought: [u8; N]) -> Option<usize> {
@@ -72,7 +98,24 @@ const ONES: u64 = u64::MAX / 0xff;
 mod tests {
     use alloc::vec;
 
-    use super::first;
+    use super::{first, last};
+
+    #[test]
+    fn the_last_of_a_byte_is_found_wherever_it_is() {
+        for len in 0..40 {
+            for other in [b'.', b'0', 0, 0x7f] {
+                let mut text = vec![other; len];
+                for at in 0..=len {
+                    let sought = core::str::from_utf8(&text).expect("ascii");
+                    assert_eq!(last(sought, b'/'), at.checked_sub(1), "{sought:?}");
+                    if at < len {
+                        text[at] = b'/';
+                    }
+                }
+            }
+        }
+        assert_eq!(last("é/é", b'/'), Some(2));
+    }
 
     #[test]
     fn the_first_of_the_sought_bytes_is_found_wherever_it_is() {

@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Fault, Parsed};
 use crate::grammar::percent::Decoded;
 use crate::grammar::query::{self, Param, Params};
 use crate::grammar::scheme::{self, Store};
-use crate::grammar::search::{find, holds};
+use crate::grammar::search::{find, holds, holds_either};
 use crate::grammar::{self, authority, partition, path, percent};
 use crate::nearest::nearest;
 use crate::partition::PartitionField;
@@ -278,8 +278,12 @@ pub(crate) fn partition<'a>(params: &Params<'a>) -> Parsed<'a, Vec<PartitionFiel
     let Some(raw) = params.get(Param::Partition) else {
         return Ok(Vec::new());
     };
-    query::one_value(raw)?;
+    let marked = holds_either(raw, b';', b'?');
+    if marked {
+        query::one_value(raw)?;
+    }
     match percent::decode(raw)? {
+        Decoded::AsWritten(text) if !marked => partition::items(text),
         Decoded::AsWritten(text) => partition::spec(text),
         Decoded::Copied(text) => partition::spec(&text).map_err(|fault| {
             let at = percent::encoded_offset(raw, nom::Offset::offset(text.as_str(), fault.at));
