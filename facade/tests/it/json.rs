@@ -47,6 +47,32 @@ fn parse_redacts_secrets_and_shows_the_place_of_a_mistake() {
 }
 
 #[test]
+fn parse_reads_the_destinations_of_catalogs_and_roots_as_people_write_them() {
+    let table = "banking/transaction_features";
+    let glue =
+        format!("iceberg+glue+s3://your-bucket/warehouse/{table}?region=us-east-1&account=123456789012");
+    let rest = "iceberg+rest+https://polaris.example.com/api/catalog/analytics/transaction_features\
+        ?warehouse=analytics";
+    for (uri, parts) in [
+        (glue.clone(), &["s3://your-bucket/warehouse", "banking", "us-east-1", "123456789012"][..]),
+        (format!("{glue}&partition=day(ts),bucket(16,id)"), &["day(ts)", "bucket(16,id)"]),
+        (format!("{rest}&credential=id:hunter2"), &["https://polaris.example.com/api/catalog", "<redacted>"]),
+        (format!("{rest}&credential=id:hunter2&scope=PRINCIPAL_ROLE:ALL"), &["PRINCIPAL_ROLE:ALL"]),
+        (format!("{rest}&token=hunter2"), &["analytics", "<redacted>"]),
+        ("iceberg+file+s3://your-bucket/exports/transaction_features".into(), &["s3://your-bucket/exports"]),
+        ("iceberg+local:///data/exports/transaction_features".into(), &["file:///data/exports"]),
+        ("iceberg+local:///data/exports/transaction_features?mode=overwrite".into(), &["overwrite"]),
+    ] {
+        let shown = run(&["parse", &uri]);
+        assert!(shown.contains("transaction_features") && !shown.contains("hunter2"), "{shown}");
+        assert!(parts.iter().all(|part| shown.contains(part)), "{shown}");
+        let json = json(&["parse", &uri, "--json"]).to_string();
+        assert!(parts.iter().all(|part| json.contains(part)), "{json}");
+        assert!(!json.contains("hunter2"), "{json}");
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
     use std::process::{Command, Stdio};
     let lake = Lake::new();

@@ -44,7 +44,7 @@ pub(crate) fn existing_store(store: Store, authority: &str) -> Parsed<'_, ()> {
 ///
 /// `lower = %x61-7A`
 ///
-/// First and last a letter or digit, no two dots in a row, not an IPv4 address.
+/// First and last a letter or digit, no two dots in a row, not of the shape of an IPv4 address.
 pub(crate) fn s3_bucket(authority: &str) -> Parsed<'_, ()> {
     const EXPECTED: &str = "a bucket name: 3 to 63 lower-case letters, digits, `-` and `.`, \
         letter or digit first and last, no `..`, no ip address";
@@ -53,7 +53,7 @@ pub(crate) fn s3_bucket(authority: &str) -> Parsed<'_, ()> {
 
 /// `gs-bucket = 3*222( lower / DIGIT / "-" / "." / "_" )`
 ///
-/// First and last a letter or digit, no two dots in a row, not an IPv4 address.
+/// First and last a letter or digit, no two dots in a row, not of the shape of an IPv4 address.
 fn gs_bucket(authority: &str) -> Parsed<'_, ()> {
     const EXPECTED: &str = "a bucket name: 3 to 222 lower-case letters, digits, `-`, `_` and `.`, \
         letter or digit first and last, no `..`, no ip address";
