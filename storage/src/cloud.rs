@@ -190,3 +190,27 @@ fn given(text: Option<&str>) -> Option<String> {
 fn variable(name: &str) -> Option<String> {
     given(env::var(name).ok().as_deref())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::open;
+    use crate::{ErrorKind, StoreProperties};
+
+    /// Also run without the feature `aws`: each of the two outcomes has its build.
+    #[test]
+    fn a_role_is_of_s3_and_needs_the_feature_that_assumes_it() {
+        let role = [("client.assume-role.arn", "arn:aws:iam::123456789012:role/w")];
+        let role: StoreProperties = role.into_iter().collect();
+        let opened = |location: &str| open(&location.parse().expect("a location"), &role).map(drop);
+        match opened("s3://bucket/t") {
+            Ok(()) => assert!(cfg!(feature = "aws")),
+            Err(error) => {
+                assert!(cfg!(not(feature = "aws")), "{error}");
+                assert_eq!(error.kind(), ErrorKind::Unsupported);
+                assert!(error.to_string().ends_with("needs calve built with its feature `aws`"), "{error}");
+            }
+        }
+        assert!(opened("gs://bucket/t").is_ok());
+        assert!(opened("abfss://box@account.dfs.core.windows.net/t").is_ok());
+    }
+}
