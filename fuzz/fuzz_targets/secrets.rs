@@ -6,21 +6,26 @@ use std::str::FromStr;
 use calve_uri::ParseError;
 
 /// Checks that `parsed`, which is what became of `text`, shows as the same text with other secrets does.
+///
+/// A plain secret stands for any other. One that may be refused itself is told of after what else is
+/// wrong.
 pub fn stay_hidden<T>(text: &str, parsed: &Result<T, ParseError>)
 where
     T: FromStr<Err = ParseError> + Display + Debug,
 {
-    // A plain secret stands for any other, and where something else is wrong, so does one that is
-    // refused itself.
-    for (other, odd) in [('x', false), ('\u{1}', true), ('%', true)] {
-        let Some(text) = replaced(text, other) else { return };
-        match (parsed, &text.parse::<T>()) {
-            (Ok(one), Ok(other)) => {
+    let secrets = secrets(text);
+    if secrets.is_empty() {
+        return;
+    }
+    for (pattern, odd) in [("yx", false), ("\u{1}", true), ("%", true), (":@/", true), ("://", true)] {
+        let other = replaced(text, &secrets, pattern);
+        match (parsed, &other.parse::<T>()) {
+            (Ok(one), Ok(other)) if !odd => {
                 assert_eq!(one.to_string(), other.to_string());
                 assert_eq!(format!("{one:?}"), format!("{other:?}"));
             }
-            (Err(one), Err(other)) => assert_eq!(shown(one), shown(other)),
-            (Ok(_), Err(_)) if odd => {}
+            (Ok(_), _) if odd => {}
+            (Err(one), Err(other)) => assert_eq!(shown(one), shown(other), "{other:?}"),
             (one, other) => panic!("{one:?} and {other:?}"),
         }
     }
@@ -30,44 +35,52 @@ fn shown(error: &ParseError) -> String {
     format!("{}{error:?}", error.render())
 }
 
-/// The same URI with every plain secret replaced by another of its length, if there are any.
-///
-/// By one that may be refused only where all are plain: it is told of after what else is wrong, but
-/// before or after what is wrong with another secret.
-fn replaced(text: &str, other: char) -> Option<String> {
-    let (head, query) = text.split_once('?')?;
-    // In double quotes it is a name.
-    if !head.contains("://") || head.contains('"') {
-        return None;
+/// Where plain secrets stand in a URI or a path: behind a `?`, a `&` or a `;`, and a name and a `=`. None
+/// where any of them is not plain: what is wrong with that one may be told before or after another.
+fn secrets(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut secrets = Vec::new();
+    // In double quotes it may be a name.
+    if text.contains('"') {
+        return secrets;
     }
-    let mut changed = false;
-    let mut plain = true;
-    let pairs: Vec<String> = query
-        .split('&')
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if SECRETS.contains(&name) && is_plain(name, value) => {
-                changed = true;
-                let value = value.bytes().map(|b| if b == b'x' && other == 'x' { 'y' } else { other });
-                format!("{name}={}", value.collect::<String>())
-            }
-            Some((name, _)) => {
-                plain &= !SECRETS.contains(&name);
-                pair.to_owned()
-            }
-            None => pair.to_owned(),
-        })
-        .collect();
-    (changed && (plain || other == 'x')).then(|| format!("{head}?{}", pairs.join("&")))
+    for (mark, _) in text.match_indices(['?', '&', ';']) {
+        let rest = &text[mark + 1..];
+        let Some(name) =
+            NAMES.iter().find(|name| rest.strip_prefix(*name).is_some_and(|r| r.starts_with('=')))
+        else {
+            continue;
+        };
+        let start = mark + 1 + name.len() + 1;
+        let value = &text[start..];
+        let value = &value[..value.find(['?', '&', ';', '#']).unwrap_or(value.len())];
+        if value.is_empty() || !value.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Vec::new();
+        }
+        secrets.push(start..start + value.len());
+    }
+    secrets
 }
 
-/// Whether nothing in `value` has a meaning of its own: no separator, no encoding, no placeholder,
-/// nothing that a text may not hold. A colon splits a credential.
-fn is_plain(name: &str, value: &str) -> bool {
-    !value.is_empty()
-        && !value.contains(['&', '#', '%', '<', '>'])
-        && !value.contains(|c: char| c.is_control() || c.is_whitespace())
-        && !(name == "credential" && value.contains(':'))
+fn replaced(text: &str, secrets: &[std::ops::Range<usize>], pattern: &str) -> String {
+    let mut other = String::with_capacity(text.len());
+    let mut at = 0;
+    for secret in secrets {
+        other.push_str(&text[at..secret.start]);
+        other.extend(pattern.chars().cycle().take(secret.len()));
+        at = secret.end;
+    }
+    other.push_str(&text[at..]);
+    other
 }
 
-const SECRETS: [&str; 5] =
-    ["credential", "token", "aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
+const NAMES: [&str; 9] = [
+    "credential",
+    "token",
+    "aws_access_key_id",
+    "aws_secret_access_key",
+    "aws_session_token",
+    "tokn",
+    "password",
+    "aws_secret_acess_key",
+    "zzz",
+];

@@ -1,10 +1,11 @@
+use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
 use percent_encoding::utf8_percent_encode;
 
-use crate::error::{ParseError, Parsed};
+use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::glue::GlueDestination;
 use crate::grammar::query::{self, Purpose};
 use crate::grammar::scheme::{self, Scheme};
@@ -104,22 +105,37 @@ impl Destination {
     }
 
     /// Checks what a builder has put together by reading it as the URI it would be.
+    ///
+    /// First without its secrets, so that nothing else that is wrong says how long they are once encoded.
     pub(crate) fn checked(self) -> Result<Self, ParseError> {
+        let open = written(|out| self.write(&mut UriWriter::stand_ins(out)));
+        let open = open.expose();
+        self.has_no_parameters(open).map_err(|fault| ParseError::new(open, Text::Unchecked, *fault))?;
+        let without = parse(open, Purpose::Write, Text::Unchecked)?;
         let uri = self.to_uri_with_secrets();
-        let uri = uri.expose();
-        self.no_parameters(uri).map_err(|fault| ParseError::new(uri, Text::Unchecked, *fault))?;
-        parse(uri, Purpose::Write, Text::Unchecked)
+        if uri.expose() == open {
+            return Ok(without);
+        }
+        parse(uri.expose(), Purpose::Write, Text::Unchecked).map_err(|error| {
+            let param = mask::param_at(uri.expose(), error.offset());
+            let at = param.and_then(|param| mask::value_of(open, param)).unwrap_or(open.len());
+            let fault = Fault::new(error.kind(), &open[at..], error.expected().to_owned());
+            ParseError::new(open, Text::Unchecked, *fault)
+        })
     }
 
     /// Refuses parameters on the location or the address that a builder was given. `uri`, which is
     /// what this makes, has their marks encoded, as if they were part of a name.
-    fn no_parameters<'a>(&self, uri: &'a str) -> Parsed<'a, ()> {
+    fn has_no_parameters<'a>(&self, uri: &'a str) -> Parsed<'a, ()> {
         let (given, set) = match self {
             Self::Glue(glue) => (glue.warehouse(), percent::PATH),
             Self::Root(root) => (root.location(), percent::PATH),
             Self::Rest(rest) => (rest.endpoint(), percent::URL),
         };
-        // Without a scheme it is refused anyway.
+        if !given.contains("://") {
+            let at = uri.find("://").unwrap_or(uri.len());
+            return Err(Fault::new(ErrorKind::UnknownScheme, &uri[at..], WITH_SCHEME));
+        }
         if let (Some((_, given)), Some((_, written))) = (given.split_once("://"), uri.split_once("://")) {
             let refused = match self {
                 Self::Rest(_) => query::no_query(given),
@@ -181,6 +197,9 @@ fn destination(input: &str, purpose: Purpose) -> Parsed<'_, Destination> {
     }
 }
 
+const WITH_SCHEME: &str =
+    "a location or an address with its scheme, such as s3://bucket/path or https://host";
+
 impl FromStr for Destination {
     type Err = ParseError;
 
@@ -232,6 +251,14 @@ impl FromStr for Mode {
     /// When the text is neither `append` nor `overwrite`.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         value::mode(text).map_err(|fault| ParseError::new(text, Text::Value, *fault))
+    }
+}
+
+impl TryFrom<&str> for Mode {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        text.parse()
     }
 }
 

@@ -32,6 +32,7 @@ struct Refusal {
     line: String,
     /// In characters of the line.
     column: usize,
+    of_secret: bool,
 }
 
 impl Refusal {
@@ -55,10 +56,15 @@ impl ParseError {
     /// Seals a fault found in `text`, keeping only what may be shown of the text.
     #[cold]
     pub(crate) fn new(text: &str, shape: Text, fault: Fault<'_>) -> Self {
-        let Fault { kind, at, expected, nearest } = fault;
+        let Fault { kind, at, expected, nearest, of_secret } = fault;
         let found = nom::Offset::offset(text, at).min(text.len());
         let mask::Excerpt { offset, line, column } = mask::excerpt(text, shape, found);
-        Self(Box::new(Refusal { kind, offset, expected, nearest, line, column }))
+        Self(Box::new(Refusal { kind, offset, expected, nearest, line, column, of_secret }))
+    }
+
+    /// Whether it was found by what a secret holds.
+    pub(crate) fn is_of_secret(&self) -> bool {
+        self.0.of_secret
     }
 
     /// The rule that was broken.
@@ -284,12 +290,19 @@ pub(crate) struct Fault<'a> {
     pub(crate) at: &'a str,
     pub(crate) expected: Cow<'static, str>,
     pub(crate) nearest: Option<&'static str>,
+    /// Whether it was found by what a secret holds.
+    pub(crate) of_secret: bool,
 }
 
 impl<'a> Fault<'a> {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, at: &'a str, expected: impl Into<Cow<'static, str>>) -> Box<Self> {
-        Box::new(Self { kind, at, expected: expected.into(), nearest: None })
+        Box::new(Self { kind, at, expected: expected.into(), nearest: None, of_secret: false })
+    }
+
+    pub(crate) fn of_secret(mut self: Box<Self>) -> Box<Self> {
+        self.of_secret = true;
+        self
     }
 
     pub(crate) fn nearest(mut self: Box<Self>, nearest: Option<&'static str>) -> Box<Self> {
@@ -300,7 +313,7 @@ impl<'a> Fault<'a> {
     /// The same fault, found at another place.
     #[cold]
     pub(crate) fn moved<'b>(&self, at: &'b str) -> Box<Fault<'b>> {
-        Box::new(Fault { kind: self.kind, at, expected: self.expected.clone(), nearest: self.nearest })
+        Box::new(Fault { at, expected: self.expected.clone(), ..*self })
     }
 }
 

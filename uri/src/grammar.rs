@@ -21,7 +21,7 @@ use nom::{IResult, Parser};
 
 use crate::error::{ErrorKind, Fault, ParseError, Parsed};
 use crate::grammar::search::{find, find_either, first, holds, holds_either};
-use crate::mask::{self, Text};
+use crate::mask::{Part, Parts, Text};
 
 // What these look for is part of their type, so that each is compiled for it, inlined or not.
 
@@ -84,7 +84,7 @@ pub(crate) fn whole<'a, T>(
     };
     match last {
         None => parse(text),
-        Some(last) => Err(before(text, ParseError::new(text, shape, *last), parse(text), discard)),
+        Some(last) => Err(before(ParseError::new(text, shape, *last), parse(text), discard)),
     }
 }
 
@@ -101,25 +101,19 @@ pub(crate) fn printable<'a, T>(
     };
     match last {
         None => parse(text),
-        Some(last) => Err(before(text, ParseError::new(text, shape, *last), parse(text), discard)),
+        Some(last) => Err(before(ParseError::new(text, shape, *last), parse(text), discard)),
     }
 }
 
-/// What was found before the fault left for the end, unless it is about a secret and the other is not.
+/// What was found before the fault left for the end, unless that is about a secret, or nothing.
 #[cold]
-fn before<T>(
-    text: &str,
-    last: ParseError,
-    parsed: Result<T, ParseError>,
-    discard: impl FnOnce(T),
-) -> ParseError {
-    let in_secret = |error: &ParseError| mask::is_in_secret(text, error.offset());
+fn before<T>(last: ParseError, parsed: Result<T, ParseError>, discard: impl FnOnce(T)) -> ParseError {
     match parsed {
         Ok(parsed) => {
             discard(parsed);
             last
         }
-        Err(error) if in_secret(&error) && !in_secret(&last) => last,
+        Err(error) if error.is_of_secret() => last,
         Err(error) => error,
     }
 }
@@ -139,10 +133,10 @@ fn spaces(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
     let end = text.trim_end().len();
     if end < text.len() {
         let fault = || Fault::new(ErrorKind::SurroundingSpace, &text[end..], "the end of the text");
-        if mask::first_open(text, shape, core::iter::once(end)).is_some() {
-            return Err(fault());
-        }
-        return Ok(control.or_else(|| Some(fault())));
+        return match Parts::of(text, shape).at(end) {
+            Part::Open => Err(fault()),
+            Part::Doubtful | Part::Secret => Ok(control.or_else(|| Some(fault()))),
+        };
     }
     if text.starts_with(char::is_whitespace) {
         return Err(Fault::new(ErrorKind::SurroundingSpace, text, "no white space"));
@@ -155,14 +149,22 @@ fn spaces(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
 /// Refuses control characters; the fault of one that may be part of a secret is given back.
 #[cold]
 fn controls(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
-    let controls = || text.char_indices().filter(|(_, c)| c.is_control()).map(|(at, _)| at);
     let fault = |at: usize| Fault::new(ErrorKind::ControlCharacter, &text[at..], "printable characters");
     crate::steps::add(text.len());
-    let Some(first) = controls().next() else { return Ok(None) };
-    match mask::first_open(text, shape, controls()) {
-        Some(at) => Err(fault(at)),
-        None => Ok(Some(fault(first))),
+    let mut controls = text.char_indices().filter(|(_, c)| c.is_control()).map(|(at, _)| at).peekable();
+    if controls.peek().is_none() {
+        return Ok(None);
     }
+    let parts = Parts::of(text, shape);
+    let (mut doubtful, mut secret) = (None, None);
+    for at in controls {
+        match parts.at(at) {
+            Part::Open => return Err(fault(at)),
+            Part::Doubtful => doubtful = doubtful.or(Some(at)),
+            Part::Secret => secret = secret.or(Some(at)),
+        }
+    }
+    Ok(doubtful.or(secret).map(fault))
 }
 
 /// What follows `://`.
@@ -232,14 +234,18 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
 /// An `@` behind the name of a parameter says nothing: the value may be any secret.
 pub(crate) fn no_password(input: &str) -> Parsed<'_, ()> {
     let authority = &input[..first(input.as_bytes(), *b"/?#").unwrap_or(input.len())];
-    let Some(colon) = find(authority, b':') else {
+    // An address in brackets and a catalog id hold colons by right.
+    let literal = authority::literal(authority).len();
+    let Some(colon) = find(&authority[literal..], b':').map(|at| literal + at) else {
         return Ok(());
     };
-    // An address in brackets and a catalog id hold colons by right.
-    if authority.starts_with('[') || value::is_account(authority) {
+    if percent::decode(authority).is_ok_and(|id| value::is_account(&id)) {
         return Ok(());
     }
     let (before, name) = query::before_values(input);
+    if colon >= before.len() {
+        return Ok(());
+    }
     let port = &authority[colon + 1..];
     let port = port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
     let closed = before.get(colon..).is_some_and(|after| holds(after, b'@'));

@@ -6,7 +6,7 @@ mod hidden;
 use alloc::string::String;
 
 pub(crate) use cells::{unprintable, width};
-pub(crate) use hidden::{first_open, is_in_secret};
+pub(crate) use hidden::{Part, Parts, param_at, value_of};
 
 use cells::PLACEHOLDER;
 use hidden::hidden;

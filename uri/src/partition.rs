@@ -173,6 +173,27 @@ impl Transform {
     }
 }
 
+impl FromStr for Transform {
+    type Err = ParseError;
+
+    /// Reads what table metadata spells: `bucket[16]`, `day`.
+    ///
+    /// # Errors
+    /// When the name is none of the seven, or the number in brackets is missing, out of range, or there
+    /// where none belongs.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        partition::transform(text).map_err(|fault| ParseError::new(text, Text::Partition, *fault))
+    }
+}
+
+impl TryFrom<&str> for Transform {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        text.parse()
+    }
+}
+
 /// As table metadata spells it: `bucket[16]`, `day`.
 impl fmt::Display for Transform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

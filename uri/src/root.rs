@@ -32,8 +32,9 @@ pub struct RootDestination {
 
 impl RootDestination {
     /// Starts a destination from its location, not encoded: `s3://lake/events`,
-    /// `file:///data/events`, also spelt `file:/data/events` or `file://localhost/data/events`. It
-    /// takes no parameters, by the rule for a [`TableRef`](crate::TableRef).
+    /// `file:///data/events`, also spelt `/data/events`, `file:/data/events` or
+    /// `file://localhost/data/events`. It takes no parameters, by the rule for a
+    /// [`TableRef`](crate::TableRef).
     pub fn builder(location: impl Into<String>) -> RootBuilder {
         let mut location = location.into();
         if let Some(path) = local_path(&location) {
@@ -140,6 +141,9 @@ impl From<RootDestination> for Destination {
 
 /// The path of a local location, however it is spelt.
 fn local_path(location: &str) -> Option<&str> {
+    if location.starts_with('/') && !location.starts_with("//") {
+        return Some(location);
+    }
     let (scheme, rest) = location.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;

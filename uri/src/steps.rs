@@ -37,7 +37,7 @@ mod tests {
     use crate::{Destination, TableRef, parse_partition};
 
     /// Texts that grow with `n` by repeating what a careless parser would go over again and again.
-    fn growing(n: usize) -> [(&'static str, String); 29] {
+    fn growing(n: usize) -> [(&'static str, String); 36] {
         let glue = "iceberg+glue+s3://lake/wh/db/t?";
         let partition = |text: String| format!("{glue}partition={text}");
         [
@@ -69,6 +69,13 @@ mod tests {
             ("colons in a warehouse", format!("iceberg+rest+https://h/a/b?warehouse={}", ":".repeat(n))),
             ("marks after a port", format!("iceberg+rest+https://h:1/a/b{}", ";tokn=@".repeat(n))),
             ("hashes after a port", format!("iceberg+rest+https://h:1/a/b{}", "#x@".repeat(n))),
+            ("controls in parameters", format!("{glue}{}", "a=\u{1}&".repeat(n))),
+            ("controls in secrets", format!("{glue}{}", "token=\u{85}&".repeat(n))),
+            ("controls between parameters", format!("{glue}{}", "\u{1}&".repeat(n))),
+            ("controls in added parameters", format!("{glue}{}", "region=;x=\u{1}&".repeat(n))),
+            ("controls in warehouses", format!("{glue}{}", "warehouse=\u{1}@&".repeat(n))),
+            ("controls in one secret", format!("{glue}token={}", "\u{1}".repeat(n))),
+            ("controls in a partition list", partition(format!("a;b={} ", "\u{1}".repeat(n)))),
             ("levels", format!("iceberg+rest+https://h/{}a/t?warehouse=x", "a.".repeat(n))),
         ]
     }
@@ -90,7 +97,7 @@ mod tests {
 
     #[test]
     fn no_text_takes_more_than_a_few_steps_per_byte() {
-        for (name, text) in growing(20_000) {
+        for (name, text) in growing(100_000) {
             let steps = taken(|| all(&text));
             assert!(steps <= 40 * text.len(), "{name}: {steps} steps, {} bytes", text.len());
         }

@@ -88,7 +88,7 @@ impl TableRef {
 }
 
 fn whole(text: &str) -> Result<TableRef, ParseError> {
-    if starts_with_ignore_case(text, "iceberg+") {
+    if scheme::any(text).is_some_and(|scheme| starts_with_ignore_case(scheme, "iceberg+")) {
         return destination::parse(text, Purpose::Scan, Text::Table).map(TableRef::Destination);
     }
     let parse = |text| table_ref(text).map_err(|fault| ParseError::new(text, Text::Table, *fault));
@@ -110,7 +110,7 @@ fn zero(table: TableRef) {
 
 /// `table-ref = destination / glue-table-ref / table-location / table-path / table-name`
 ///
-/// Destinations, which begin with `iceberg+`, are read before this.
+/// Destinations, whose schemes begin with `iceberg+`, are read before this.
 fn table_ref(input: &str) -> Parsed<'_, TableRef> {
     if input.starts_with('/') {
         return local(input, input);

@@ -10,21 +10,34 @@ use crate::grammar::query::{Param, Purpose};
 use crate::partition::{Fields, PartitionField};
 use crate::secret::{AwsCredentials, REDACTED, Secret};
 
+/// What is written of secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Secrets {
+    Written,
+    Redacted,
+    StandIns,
+}
+
 /// Writes the parts of one URI to `out`, with or without its secrets.
 pub(crate) struct UriWriter<'w> {
     out: &'w mut dyn Write,
-    secrets: bool,
+    secrets: Secrets,
     purpose: Purpose,
     asked: bool,
 }
 
 impl<'w> UriWriter<'w> {
     pub(crate) fn redacted(out: &'w mut dyn Write) -> Self {
-        Self { out, secrets: false, purpose: Purpose::Write, asked: false }
+        Self { out, secrets: Secrets::Redacted, purpose: Purpose::Write, asked: false }
+    }
+
+    /// With as many letters as a secret has bytes in its place.
+    pub(crate) fn stand_ins(out: &'w mut dyn Write) -> Self {
+        Self { out, secrets: Secrets::StandIns, purpose: Purpose::Write, asked: false }
     }
 
     pub(crate) fn with_secrets(out: &'w mut dyn Write) -> Self {
-        Self { out, secrets: true, purpose: Purpose::Write, asked: false }
+        Self { out, secrets: Secrets::Written, purpose: Purpose::Write, asked: false }
     }
 
     /// What belongs to a write is left out of a scan.
@@ -70,16 +83,12 @@ impl<'w> UriWriter<'w> {
 
     /// Writes a secret parameter, or the placeholder.
     pub(crate) fn secret(&mut self, param: Param, value: Option<&Secret>) -> fmt::Result {
-        match value {
-            Some(secret) if self.secrets => {
-                self.name(param)?;
-                self.encoded(secret.expose(), percent::PATH)
-            }
-            Some(_) => {
-                self.name(param)?;
-                self.raw(REDACTED)
-            }
-            None => Ok(()),
+        let Some(secret) = value else { return Ok(()) };
+        self.name(param)?;
+        match self.secrets {
+            Secrets::Written => self.encoded(secret.expose(), percent::PATH),
+            Secrets::Redacted => self.raw(REDACTED),
+            Secrets::StandIns => secret.expose().bytes().try_for_each(|_| self.raw("x")),
         }
     }
 

@@ -31,11 +31,17 @@ pub(crate) fn existing_store(store: Store, authority: &str) -> Parsed<'_, ()> {
             if container.contains(':') || host.contains('@') {
                 return Err(userinfo(authority));
             }
+            if host.contains(':') {
+                return Err(port_on_bucket(host));
+            }
             Ok(())
         }
         Store::S3 | Store::S3a | Store::Gs | Store::Az => {
-            plain(authority, "a bucket name")?;
-            Ok(())
+            if authority.starts_with('[') {
+                let expected = "a bucket name; an endpoint comes from the environment";
+                return Err(Fault::new(ErrorKind::InvalidBucket, authority, expected));
+            }
+            plain(authority, "a bucket name")
         }
     }
 }
@@ -53,11 +59,16 @@ pub(crate) fn s3_bucket(authority: &str) -> Parsed<'_, ()> {
 
 /// `gs-bucket = 3*222( lower / DIGIT / "-" / "." / "_" )`
 ///
-/// First and last a letter or digit, no two dots in a row, not of the shape of an IPv4 address.
+/// First and last a letter or digit, no two dots in a row, at most 63 characters between dots, not of
+/// the shape of an IPv4 address.
 fn gs_bucket(authority: &str) -> Parsed<'_, ()> {
     const EXPECTED: &str = "a bucket name: 3 to 222 lower-case letters, digits, `-`, `_` and `.`, \
-        letter or digit first and last, no `..`, no ip address";
-    bucket(authority, 222, b"-._", EXPECTED)
+        letter or digit first and last, no `..`, 63 at most between dots, no ip address";
+    bucket(authority, 222, b"-._", EXPECTED)?;
+    match authority.split('.').find(|part| part.len() > 63) {
+        Some(part) => Err(Fault::new(ErrorKind::InvalidBucket, part, EXPECTED)),
+        None => Ok(()),
+    }
 }
 
 fn bucket<'a>(authority: &'a str, longest: usize, marks: &[u8], expected: &'static str) -> Parsed<'a, ()> {
@@ -151,6 +162,13 @@ fn file_host(authority: &str) -> Parsed<'_, ()> {
     Ok(())
 }
 
+/// The brackets with an IPv6 address that `authority` begins with, or nothing.
+pub(crate) fn literal(authority: &str) -> &str {
+    let literal = authority.find(']').filter(|_| authority.starts_with('[')).map(|end| &authority[..=end]);
+    let digits = |literal: &&str| literal[1..].bytes().all(|b| b.is_ascii_hexdigit() || b":.]".contains(&b));
+    literal.filter(digits).unwrap_or_default()
+}
+
 /// A network location, canonical.
 pub(crate) struct Endpoint<'a> {
     pub(crate) host: &'a str,
@@ -213,11 +231,20 @@ fn host(input: &str) -> Parsed<'_, &str> {
             Some(next) => rest = next,
             None if !after.is_empty() => return invalid(after),
             // A name whose last label is a number would be taken for an address by resolvers.
-            None if label.bytes().all(|b| b.is_ascii_digit()) && input.parse::<Ipv4Addr>().is_err() => {
+            None if is_number(label) && input.parse::<Ipv4Addr>().is_err() => {
                 return invalid(input);
             }
             None => return Ok(input),
         }
+    }
+}
+
+/// Whether resolvers take `label` for a number, decimal, octal or hexadecimal.
+fn is_number(label: &str) -> bool {
+    let bytes = label.as_bytes();
+    match bytes {
+        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+        _ => bytes.iter().all(u8::is_ascii_digit),
     }
 }
 

@@ -122,6 +122,43 @@ fn numbered<'a>(
     last_argument(rest, shape, transform(number), fields)
 }
 
+/// `transform-text = "identity" / "year" / "month" / "day" / "hour" / numbered-text`
+///
+/// `numbered-text = ( "bucket" / "truncate" ) "[" number "]"`
+pub(crate) fn transform(input: &str) -> Parsed<'_, Transform> {
+    let (name, brackets) = input.split_at(input.find('[').unwrap_or(input.len()));
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let numbered = match () {
+        () if is("bucket") => Some((Transform::Bucket as fn(u32) -> Transform, "bucket[N]")),
+        () if is("truncate") => Some((Transform::Truncate as fn(u32) -> Transform, "truncate[W]")),
+        () => None,
+    };
+    if let Some((transform, shape)) = numbered {
+        let Some(word) = brackets.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+            return Err(Fault::new(ErrorKind::ArgumentCount, brackets, shape));
+        };
+        return match number(word) {
+            Some(Ok(number)) => Ok(transform(number)),
+            _ => Err(Fault::new(ErrorKind::InvalidWidth, word, WIDTH)),
+        };
+    }
+    let transform = match () {
+        () if is("identity") => Transform::Identity,
+        () if is("year") => Transform::Year,
+        () if is("month") => Transform::Month,
+        () if is("day") => Transform::Day,
+        () if is("hour") => Transform::Hour,
+        () => {
+            let fault = Fault::new(ErrorKind::UnknownTransform, input, SUPPORTED);
+            return Err(fault.nearest(nearest(name, TRANSFORMS)));
+        }
+    };
+    match brackets {
+        "" => Ok(transform),
+        _ => Err(Fault::new(ErrorKind::ArgumentCount, brackets, "no number")),
+    }
+}
+
 /// `number = 1*DIGIT`
 ///
 /// From 1 to 2147483647. `None` for what is no number, an error for one out of range.

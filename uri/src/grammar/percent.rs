@@ -76,8 +76,8 @@ pub(crate) fn decode(raw: &str) -> Parsed<'_, Decoded<'_>> {
 pub(crate) fn decode_secret(raw: &str) -> Parsed<'_, Secret> {
     match decode(raw) {
         Ok(text) => Ok(Secret::new(text.into_string())),
-        Err(fault) if fault.kind == ErrorKind::PercentEncoding => Err(fault),
-        Err(fault) => Err(fault.moved(raw)),
+        Err(fault) if fault.kind == ErrorKind::PercentEncoding => Err(fault.of_secret()),
+        Err(fault) => Err(fault.moved(raw).of_secret()),
     }
 }
 

@@ -62,21 +62,23 @@ impl Store {
 }
 
 /// `scheme = "iceberg+glue+s3" / "iceberg+rest+" http / "iceberg+file+" store / "iceberg+local"`
+#[inline]
 pub(crate) fn destination(input: &str) -> Parsed<'_, (&str, Scheme)> {
+    terminated(scheme, any_case(b"://")).parse(input).map_err(|_: nom::Err<()>| unknown(input))
+}
+
+#[inline]
+fn scheme(input: &str) -> IResult<&str, Scheme, ()> {
     preceded(
         any_case(b"iceberg+"),
-        terminated(
-            alt((
-                value(Scheme::Glue, any_case(b"glue+s3")),
-                preceded(any_case(b"rest+"), http).map(Scheme::Rest),
-                preceded(any_case(b"file+"), store).map(Scheme::Root),
-                value(Scheme::Local, any_case(b"local")),
-            )),
-            any_case(b"://"),
-        ),
+        alt((
+            value(Scheme::Glue, any_case(b"glue+s3")),
+            preceded(any_case(b"rest+"), http).map(Scheme::Rest),
+            preceded(any_case(b"file+"), store).map(Scheme::Root),
+            value(Scheme::Local, any_case(b"local")),
+        )),
     )
     .parse(input)
-    .map_err(|_: nom::Err<()>| unknown(input))
 }
 
 /// `http = "https" / "http"`
@@ -119,8 +121,12 @@ pub(crate) fn web(input: &str) -> Option<(&str, Http)> {
 /// What comes before the first colon, if it is spelt like a scheme.
 pub(crate) fn any(input: &str) -> Option<&str> {
     let (scheme, _) = input.get(..input.len().min(LONGEST)).unwrap_or(input).split_once(':')?;
-    let mut bytes = scheme.bytes();
-    (bytes.next()?.is_ascii_alphabetic() && bytes.all(scheme_char)).then_some(scheme)
+    is_spelt(scheme).then_some(scheme)
+}
+
+/// Whether `text` is spelt like a scheme.
+pub(crate) fn is_spelt(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.bytes().all(scheme_char)
 }
 
 /// Whether `text` is a scheme that somebody may have meant, and so no part of a secret.
@@ -148,6 +154,9 @@ fn unknown(input: &str) -> Box<Fault<'_>> {
     let Some(scheme) = any(input) else {
         return fault;
     };
+    if self::scheme(scheme).is_ok_and(|(rest, _)| rest.is_empty()) {
+        return Fault::new(ErrorKind::UnknownScheme, input, "`://` after the scheme");
+    }
     // What is no scheme may be a user name or a secret.
     let scheme = Zeroizing::new(scheme.to_ascii_lowercase());
     let (store, candidates) = match scheme.strip_prefix("iceberg+file+") {

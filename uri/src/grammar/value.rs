@@ -152,7 +152,7 @@ pub(crate) fn credential<'a>(params: &Params<'a>) -> Parsed<'a, Option<ClientCre
         Some(credential) => Ok(Some(credential)),
         None => {
             let expected = "client_id:client_secret, or a client secret alone";
-            Err(Fault::new(ErrorKind::EmptyValue, raw, expected))
+            Err(Fault::new(ErrorKind::EmptyValue, raw, expected).of_secret())
         }
     }
 }
@@ -322,7 +322,7 @@ fn secret_value(raw: &str) -> Parsed<'_, Secret> {
 
 fn redacted(raw: &str) -> Box<Fault<'_>> {
     let expected = "the secret itself: a redacted form does not hold it";
-    Fault::new(ErrorKind::RedactedSecret, raw, expected)
+    Fault::new(ErrorKind::RedactedSecret, raw, expected).of_secret()
 }
 
 /// A value that `accept` takes, which takes no `%`.

@@ -7,61 +7,96 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::grammar::query::{self, Param, assignments, disguised};
-use crate::grammar::{percent, scheme};
+use crate::grammar::{percent, scheme, value};
 use crate::mask::Text;
 
-/// The first of `places`, which are in order, that cannot be part of a secret.
-///
-/// What is hidden of the value of a known parameter that is no secret is part of one only where
-/// another parameter has been added to it.
-pub(crate) fn first_open(text: &str, shape: Text, places: impl Iterator<Item = usize>) -> Option<usize> {
-    let hidden = hidden(text, shape, 0..text.len());
-    let mut rest = &hidden[..];
-    let mut judged = None;
-    for place in places {
-        while rest.first().is_some_and(|part| part.end <= place) {
-            rest = &rest[1..];
+/// What a place in a text may be part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Nothing secret.
+    Open,
+    /// What is hidden, but is no known secret: userinfo, a misspelt parameter, a fragment.
+    Doubtful,
+    /// The value of a secret parameter.
+    Secret,
+}
+
+/// The parts of a text, to look places up in.
+pub(crate) struct Parts {
+    hidden: Vec<Range<usize>>,
+    /// Of the known parameters, in order, and whether it is open where it is hidden.
+    values: Vec<(Range<usize>, Part)>,
+}
+
+impl Parts {
+    pub(crate) fn of(text: &str, shape: Text) -> Self {
+        let values = match shape {
+            Text::Destination | Text::Unchecked | Text::Table => values(text),
+            Text::Partition | Text::Value => Vec::new(),
+        };
+        Self { hidden: hidden(text, shape, 0..text.len()), values }
+    }
+
+    /// What the byte at `place` is part of.
+    pub(crate) fn at(&self, place: usize) -> Part {
+        let next = self.hidden.partition_point(|part| part.end <= place);
+        let Some(hidden) = self.hidden.get(next).filter(|part| part.start <= place) else {
+            return Part::Open;
+        };
+        let next = self.values.partition_point(|(value, _)| value.end <= place);
+        match self.values.get(next) {
+            // Hidden from further back, it is what surrounds it.
+            Some((value, Part::Open)) if value.start <= hidden.start => Part::Open,
+            Some((value, Part::Secret)) if value.start <= place => Part::Secret,
+            _ => Part::Doubtful,
         }
-        match rest.first() {
-            Some(part) if part.start <= place => {
-                // Of one part the first place decides.
-                if judged != Some(part.start) && in_open_value(text, part.start, place) {
-                    return Some(place);
-                }
-                judged = Some(part.start);
-            }
-            _ => return Some(place),
+    }
+}
+
+/// The values of known parameters. One that holds no secret is open, unless a parameter has been added
+/// to it.
+fn values(text: &str) -> Vec<(Range<usize>, Part)> {
+    crate::steps::add(text.len());
+    let head = &text[..text.find('#').unwrap_or(text.len())];
+    let Some((before, query)) = head.split_once('?') else { return Vec::new() };
+    let mut start = before.len() + 1;
+    let mut values = Vec::new();
+    for pair in query.split('&') {
+        let end = start + pair.len();
+        start = end + 1;
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        let Some(param) = known(name) else { continue };
+        let part = match param {
+            _ if param.is_secret() => Part::Secret,
+            _ if param.is_uri() || query::one_value(value).is_err() => Part::Doubtful,
+            _ => Part::Open,
+        };
+        values.push((end - value.len()..end, part));
+    }
+    values
+}
+
+/// Where in `text` the value of `param` begins.
+pub(crate) fn value_of(text: &str, param: Param) -> Option<usize> {
+    let (before, query) = text.split_once('?')?;
+    let mut start = before.len() + 1;
+    for pair in query.split('&') {
+        match pair.split_once('=') {
+            Some((name, _)) if known(name) == Some(param) => return Some(start + name.len() + 1),
+            _ => start += pair.len() + 1,
         }
     }
     None
 }
 
-/// Whether a part hidden from `start` on, and `place` in it, is within the value of a known parameter
-/// that holds no secret, and to which no other parameter has been added.
-fn in_open_value(text: &str, start: usize, place: usize) -> bool {
-    value_at(text, place).is_some_and(|(param, value)| {
-        let added = || query::one_value(&text[value.clone()]).is_err();
-        !param.is_secret() && !param.is_uri() && value.start <= start && !added()
-    })
+/// The parameter whose value begins at `place` of `text`.
+pub(crate) fn param_at(text: &str, place: usize) -> Option<Param> {
+    let before = text.get(..place)?.strip_suffix('=')?;
+    known(&before[before.rfind(['?', '&'])? + 1..])
 }
 
-/// Whether `place` is within the value of a secret parameter.
-pub(crate) fn is_in_secret(text: &str, place: usize) -> bool {
-    value_at(text, place).is_some_and(|(param, value)| param.is_secret() && !value.is_empty())
-}
-
-/// The known parameter in whose value `place` is.
-fn value_at(text: &str, place: usize) -> Option<(Param, Range<usize>)> {
-    let (before, rest) = text.split_at_checked(place)?;
-    let query = before.find('?')? + 1;
-    if before.contains('#') {
-        return None;
-    }
-    let start = before[query..].rfind('&').map_or(query, |at| query + at + 1);
-    let value = start + before[start..].find('=')? + 1;
-    let end = place + rest.find(['&', '#']).unwrap_or(rest.len());
-    let name = percent::decode(&text[start..value - 1]).ok()?;
-    Some((Param::from_name(&name)?, value..end))
+fn known(name: &str) -> Option<Param> {
+    percent::decode(name).ok().and_then(|name| Param::from_name(&name))
 }
 
 /// The parts to hide, in order and merged, as far as they touch `window`.
@@ -79,7 +114,9 @@ pub(super) fn hidden(text: &str, shape: Text, window: Range<usize>) -> Vec<Range
 fn whole(text: &str, shape: Text, hidden: &mut Hidden) {
     let fragment = text.find('#').unwrap_or(text.len());
     let head = text[..fragment].find('?').unwrap_or(fragment);
-    let from = match text[..head].find("://") {
+    // One behind anything else is no scheme's, but may be a secret's.
+    let scheme_end = text[..head].find("://").filter(|at| scheme::is_spelt(&text[..*at]));
+    let from = match scheme_end {
         Some(at) if !scheme::resembles_known(&text[..at]) => Userinfo::ToTheEnd(0),
         Some(at) => userinfo(text, at, head),
         None if shape != Text::Table => Userinfo::ToTheEnd(0),
@@ -141,7 +178,7 @@ fn userinfo(text: &str, scheme_end: usize, head: usize) -> Userinfo {
 fn without_scheme(text: &str, head: usize) -> Userinfo {
     let head = &text[..head];
     if head.starts_with('/') && !head.starts_with("//") {
-        let port = if head.contains(':') { Port::Given } else { Port::None };
+        let port = if query::before_values(head).0.contains(':') { Port::Given } else { Port::None };
         return match closed(text, 0, 0, port) {
             Userinfo::Within(range) if !text[range.clone()].contains(':') => Userinfo::Within(0..0),
             userinfo => userinfo,
@@ -149,7 +186,8 @@ fn without_scheme(text: &str, head: usize) -> Userinfo {
     }
     let local = head.get(..FILE.len()).is_some_and(|start| start.eq_ignore_ascii_case(FILE));
     let path = if local && head[FILE.len()..].starts_with('/') { &head[FILE.len()..] } else { head };
-    if !path.contains([':', '=', '@']) {
+    let (before, name) = query::before_values(path);
+    if name.is_none() && !before.contains([':', '=', '@']) {
         return Userinfo::Within(0..0);
     }
     match text.split_once(':') {
@@ -166,8 +204,10 @@ enum Port {
 
 /// Whether there is a port, if nothing in `authority` can be a password but the port.
 fn plain_authority(scheme: &str, authority: &str) -> Option<Port> {
-    if scheme.eq_ignore_ascii_case("glue") && authority.get(12..) == Some(":s3tablescatalog") {
-        return authority.as_bytes()[..12].iter().all(u8::is_ascii_digit).then_some(Port::None);
+    if scheme.eq_ignore_ascii_case("glue")
+        && percent::decode(authority).is_ok_and(|id| value::is_account(&id))
+    {
+        return Some(Port::None);
     }
     let azure = ends_with_ignore_case(scheme, "abfs") || ends_with_ignore_case(scheme, "abfss");
     let host = match authority.split_once('@') {
@@ -207,9 +247,13 @@ fn closed(text: &str, start: usize, end: usize, port: Port) -> Userinfo {
     if port == Port::Given && name.is_some_and(|name| !query::resembles_known(name)) {
         return Userinfo::ToTheEnd(start);
     }
-    match before.get(end - start..).and_then(last_at) {
-        // Had the password no `/`, there would be no port: all is hidden then.
-        Some(_) if port == Port::Given => Userinfo::ToTheEnd(start),
+    let after = before.get(end - start..);
+    match after.and_then(last_at) {
+        // Had the password no `/`, there would be no port: all is hidden then. An encoded `@` is what
+        // belongs in a path.
+        Some(_) if port == Port::Given && after.is_some_and(|after| after.contains('@')) => {
+            Userinfo::ToTheEnd(start)
+        }
         at => Userinfo::Within(start..at.map_or(start, |at| end + at)),
     }
 }
@@ -234,8 +278,7 @@ fn parameter(pair: &str, start: usize, cut: bool, hidden: &mut Hidden) {
     let end = start + pair.len();
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     let from = end - value.len();
-    let known = percent::decode(name).ok().and_then(|name| Param::from_name(&name));
-    match known {
+    match known(name) {
         Some(param) if param.is_secret() => hidden.push(from..end),
         Some(param) if param.is_uri() => {
             if cut || !plain_uri(value) {

@@ -52,6 +52,7 @@ fn a_built_root_destination_equals_the_parsed_one() {
         ("s3://lake/a?b#c%d/t", "iceberg+file+s3://lake/a%3Fb%23c%25d/t"),
         ("file:///data/my lake/t/", "iceberg+local:///data/my%20lake/t"),
         ("file:/data/t", "iceberg+local:///data/t"),
+        ("/data/my lake/t/", "iceberg+local:///data/my%20lake/t"),
         ("file://localhost/data/t", "iceberg+local:///data/t"),
         ("FILE://LOCALHOST/data/t/", "iceberg+local:///data/t"),
         ("s3://lake/a&b=c;d=e/t", "iceberg+file+s3://lake/a%26b=c%3Bd=e/t"),
@@ -188,8 +189,62 @@ fn a_host_may_be_named_like_the_version_of_the_protocol() {
 }
 
 #[test]
+fn what_is_wrong_beside_a_secret_says_nothing_of_how_it_is_encoded() {
+    let rest = |secret: &str| {
+        let builder = RestDestination::builder("https://h", ["ns"], "t", "w").region("x y");
+        let builder = builder.token(secret).credential(secret);
+        builder.aws_credentials(AwsCredentials::new(secret, secret)).build().expect_err("no region")
+    };
+    let glue = |secret: &str| {
+        let builder = GlueDestination::builder("s3://lake", "db", "t");
+        let builder = builder.aws_credentials(AwsCredentials::new(secret, secret).with_session_token(secret));
+        builder.partition([PartitionField::new(Transform::Bucket(0), "a")]).build().expect_err("no width")
+    };
+    for secret in ["a&b", "a b", "%%%", "é1", "数", "#?;", "\n\n\n", "::a"] {
+        for error in [&rest as &dyn Fn(&str) -> _, &glue] {
+            let (plain, odd) = (error("abc"), error(secret));
+            assert_eq!((plain.render(), plain.offset()), (odd.render(), odd.offset()), "{secret:?}");
+        }
+    }
+}
+
+#[test]
+fn a_secret_that_is_refused_is_told_of_at_its_parameter() {
+    let builder = || RestDestination::builder("https://h", ["ns"], "t", "w").credential("a b&c");
+    for (token, kind) in [
+        ("", ErrorKind::EmptyValue),
+        ("a\nb", ErrorKind::ControlCharacter),
+        ("<redacted>", ErrorKind::RedactedSecret),
+    ] {
+        let error = builder().token(token).build().expect_err("refused");
+        assert_eq!(error.kind(), kind);
+        let uri = "iceberg+rest+https://h/ns/t?warehouse=w&credential=xxxxx&token=";
+        assert_eq!(error.offset(), uri.len(), "{error}");
+    }
+    let error = builder().credential(":x").build().expect_err("refused");
+    assert_eq!((error.kind(), error.offset()), (ErrorKind::EmptyValue, 51));
+}
+
+#[test]
+fn a_location_without_its_scheme_is_told_so() {
+    let errors = [
+        RootDestination::builder("lake/t").build().expect_err("no scheme"),
+        GlueDestination::builder("lake", "db", "t").build().expect_err("no scheme"),
+        RestDestination::builder("catalog.example.com", ["ns"], "t", "w").build().expect_err("no scheme"),
+    ];
+    for error in errors {
+        let message = error.to_string();
+        assert_eq!(error.kind(), ErrorKind::UnknownScheme);
+        assert!(message.starts_with("unknown scheme at byte"), "{message}");
+        assert!(message.ends_with("with its scheme, such as s3://bucket/path or https://host"), "{message}");
+    }
+}
+
+#[test]
 fn a_local_root_needs_an_absolute_path_of_this_machine() {
-    for location in ["file:data/t", "file://host/data/t", "file://localhost", "file:", "/data/t"] {
+    for location in
+        ["file:data/t", "file://host/data/t", "file://localhost", "file:", "data/t", "//data/t", "/"]
+    {
         assert!(RootDestination::builder(location).build().is_err(), "{location}");
     }
 }

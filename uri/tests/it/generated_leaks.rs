@@ -82,7 +82,7 @@ fn secret_name() -> impl Strategy<Value = &'static str> {
 fn twins() -> impl Strategy<Value = (String, String)> {
     let text = || {
         let piece = select(vec![
-            "a", "Z", "0", "+", "/", "=", "@", ",", "?", ";", "(", "é", "名", "😀", "%41", "%40",
+            "a", "Z", "0", "+", "/", "=", "@", ",", "?", ";", "(", "é", "名", "😀", "%41", "%40", ":", "://",
         ]);
         vec(piece, 1..60).prop_map(|pieces| pieces.concat())
     };
@@ -91,6 +91,15 @@ fn twins() -> impl Strategy<Value = (String, String)> {
         one += &"x".repeat(longest - one.len());
         other += &"x".repeat(longest - other.len());
         (one, other)
+    })
+}
+
+/// A text in which nothing has a meaning of its own, and one of as many bytes that may be refused itself.
+fn plain_and_odd() -> impl Strategy<Value = (String, String)> {
+    let piece = select(vec!["\u{1}", "\n", "\u{85}", "%", "%zz", "%FF", "%0A", " ", ":", "a", "@", "="]);
+    vec(piece, 1..8).prop_map(|pieces| {
+        let odd = pieces.concat();
+        ("a".repeat(odd.len()), odd)
     })
 }
 
@@ -153,6 +162,30 @@ proptest! {
         };
         for printed in printed(&text) {
             prop_assert!(!printed.contains(NEEDLE), "{}\n{}", text, printed);
+        }
+    }
+
+    #[test]
+    fn what_else_is_wrong_is_told_first(
+        start in start(),
+        name in prop_oneof![secret_name(), select(vec!["tokn", "Token", "password"])],
+        (plain, odd) in plain_and_odd(),
+        mark in select(vec!["?", "?", "?", "&", ";"]),
+        before in parameters(),
+        after in parameters(),
+    ) {
+        let with = |secret: &str| {
+            let all = before.iter().map(ToString::to_string);
+            let all = all.chain([format!("{name}={secret}")]).chain(after.iter().map(ToString::to_string));
+            let query = all.collect::<Vec<_>>().join("&");
+            if mark == "?" { format!("{start}?{query}") } else { format!("{start}{mark}{name}={secret}") }
+        };
+        let (plain, odd) = (with(&plain), with(&odd));
+        if plain.parse::<Destination>().is_err() {
+            prop_assert_eq!(&printed(&plain)[0], &printed(&odd)[0]);
+        }
+        if plain.parse::<TableRef>().is_err() {
+            prop_assert_eq!(&printed(&plain)[1], &printed(&odd)[1]);
         }
     }
 
