@@ -52,7 +52,7 @@ fn secrets(text: &str) -> Vec<std::ops::Range<usize>> {
         };
         let start = mark + 1 + name.len() + 1;
         let value = &text[start..];
-        let value = &value[..value.find(['?', '&', ';', '#']).unwrap_or(value.len())];
+        let value = &value[..value.find(['&', '#']).unwrap_or(value.len())];
         if value.is_empty() || !value.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return Vec::new();
         }
