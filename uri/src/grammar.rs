@@ -129,6 +129,9 @@ fn is_plain(text: &str) -> bool {
 /// As [`controls`], for white space at the ends too.
 #[cold]
 fn spaces(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
+    if text.starts_with(char::is_whitespace) {
+        return Err(Fault::new(ErrorKind::SurroundingSpace, text, "no white space"));
+    }
     let control = controls(text, shape)?;
     let end = text.trim_end().len();
     if end < text.len() {
@@ -137,9 +140,6 @@ fn spaces(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
             Part::Open => Err(fault()),
             Part::Doubtful | Part::Secret => Ok(control.or_else(|| Some(fault()))),
         };
-    }
-    if text.starts_with(char::is_whitespace) {
-        return Err(Fault::new(ErrorKind::SurroundingSpace, text, "no white space"));
     }
     Ok(control)
 }
@@ -206,6 +206,19 @@ impl<'a> Hierarchy<'a> {
 /// Takes apart `input`, which is what follows the scheme of `text`; which authority and how many
 /// segments is up to the form.
 pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarchy<'a>> {
+    hierarchy_of(text, input, |_| false)
+}
+
+/// As [`hierarchy`], with colons in an authority that `may_hold_colons`.
+pub(crate) fn hierarchy_of<'a>(
+    text: &'a str,
+    input: &'a str,
+    may_hold_colons: impl Fn(&str) -> bool,
+) -> Parsed<'a, Hierarchy<'a>> {
+    let no_password = |input: &'a str| {
+        let authority = &input[..first(input.as_bytes(), *b"/?#").unwrap_or(input.len())];
+        if may_hold_colons(authority) { Ok(()) } else { no_password(input) }
+    };
     // Without a way out of the loop it runs on whole vectors.
     let fragment = input.bytes().fold(false, |found, b| found | (b == b'#'));
     if fragment && let Some(at) = find(input, b'#') {
@@ -231,17 +244,14 @@ pub(crate) fn hierarchy<'a>(text: &'a str, input: &'a str) -> Parsed<'a, Hierarc
 /// Refuses a user name and a password in what follows `://`, also where the password holds a `/`, a
 /// `?` or a `#`, which ends the authority too soon: what comes before that may even look like a port.
 ///
-/// An `@` behind the name of a parameter says nothing: the value may be any secret.
+/// An `@` behind the name of a parameter says nothing: the value may be any secret. An address in brackets
+/// holds colons by right.
 pub(crate) fn no_password(input: &str) -> Parsed<'_, ()> {
     let authority = &input[..first(input.as_bytes(), *b"/?#").unwrap_or(input.len())];
-    // An address in brackets and a catalog id hold colons by right.
     let literal = authority::literal(authority).len();
     let Some(colon) = find(&authority[literal..], b':').map(|at| literal + at) else {
         return Ok(());
     };
-    if percent::decode(authority).is_ok_and(|id| value::is_account(&id)) {
-        return Ok(());
-    }
     let (before, name) = query::before_values(input);
     if colon >= before.len() {
         return Ok(());

@@ -207,7 +207,8 @@ fn glue(input: &str) -> Parsed<'_, TableRef> {
     let Some(rest) = input.get("glue:".len()..).and_then(|rest| rest.strip_prefix("//")) else {
         return Err(Fault::new(ErrorKind::UnknownScheme, input, shape));
     };
-    let hierarchy = grammar::hierarchy(input, rest)?;
+    let is_account = |id: &str| percent::decode(id).is_ok_and(|id| value::is_account(&id));
+    let hierarchy = grammar::hierarchy_of(input, rest, is_account)?;
     if hierarchy.authority.contains('@') {
         return Err(Fault::new(ErrorKind::Userinfo, hierarchy.authority, shape));
     }

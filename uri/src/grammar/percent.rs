@@ -81,6 +81,22 @@ pub(crate) fn decode_secret(raw: &str) -> Parsed<'_, Secret> {
     }
 }
 
+/// Decodes what of `raw` is well-formed.
+#[cold]
+pub(crate) fn decode_broken(raw: &str) -> Zeroizing<String> {
+    let bytes: Zeroizing<Vec<u8>> = Zeroizing::new({
+        let mut bytes = Vec::with_capacity(raw.len());
+        bytes.extend(percent_decode_str(raw));
+        bytes
+    });
+    let mut text = Zeroizing::new(String::with_capacity(3 * bytes.len()));
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend((!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER));
+    }
+    text
+}
+
 fn decode_encoded(raw: &str) -> Parsed<'_, Zeroizing<String>> {
     check(raw)?;
     // The buffer is never grown: that would leave a copy behind in freed memory.

@@ -255,8 +255,9 @@ pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// As [`assignments`], what comes before the name raw or percent-encoded too.
-pub(crate) fn disguised(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// As [`assignments`], what comes before the name raw or percent-encoded too, as often as `times`: once
+/// or twice.
+pub(crate) fn disguised(text: &str, times: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     // Where it stands, and where the name behind it begins.
     let mut mark = None;
@@ -264,15 +265,19 @@ pub(crate) fn disguised(text: &str) -> impl Iterator<Item = (usize, &str)> {
     core::iter::from_fn(move || {
         loop {
             let start = at;
-            let (byte, len) = match &text.as_bytes()[start..] {
+            let (byte, digits) = match &text.as_bytes()[start..] {
                 [] => return None,
-                [b'%', b'3', b'F' | b'f', ..] => (b'?', 3),
-                [b'%', b'3', b'D' | b'd', ..] => (b'=', 3),
-                [b'%', b'3', b'B' | b'b', ..] => (b';', 3),
-                [b'%', b'2', b'6', ..] => (b'&', 3),
-                [byte, ..] => (*byte, 1),
+                [b'%', b'2', b'5', digits @ ..] if times > 1 => (b'%', digits),
+                [byte, digits @ ..] => (*byte, digits),
             };
-            at += len;
+            let (byte, rest) = match (byte, digits) {
+                (b'%', [b'3', b'F' | b'f', rest @ ..]) => (b'?', rest),
+                (b'%', [b'3', b'D' | b'd', rest @ ..]) => (b'=', rest),
+                (b'%', [b'3', b'B' | b'b', rest @ ..]) => (b';', rest),
+                (b'%', [b'2', b'6', rest @ ..]) => (b'&', rest),
+                _ => (byte, digits),
+            };
+            at = text.len() - rest.len();
             match byte {
                 b'&' | b';' | b'?' => mark = Some((start, at)),
                 b'/' => mark = None,
@@ -325,7 +330,7 @@ pub(crate) fn no_parameters(location: &str) -> Parsed<'_, ()> {
     }
     let (path, query) = location.split_once('?').unwrap_or((location, ""));
     if first(path.as_bytes(), *b"&;%").is_some()
-        && let Some((at, _)) = disguised(path).find(|(_, name)| is_known(name) || is_secret(name))
+        && let Some((at, _)) = disguised(path, 1).find(|(_, name)| is_known(name) || is_secret(name))
     {
         return Err(Fault::new(ErrorKind::MisplacedParameter, &path[at..], NO_PARAMETERS));
     }

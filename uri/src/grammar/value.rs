@@ -90,21 +90,15 @@ pub(crate) fn warehouse<'a>(params: &Params<'a>) -> Parsed<'a, Decoded<'a>> {
     let raw = params.require(Param::Warehouse, "warehouse=, a name or a storage location")?;
     no_password(raw, raw)?;
     query::one_value(raw)?;
-    let text = percent::decode(raw)?;
-    let Some(colon) = find(&text, b':') else {
+    let text = decode_address(raw)?;
+    if !holds(&text, b':') {
         return Ok(text);
-    };
-    if let Decoded::Copied(text) = &text {
-        no_password(raw, text)?;
     }
     let Some((rest, store)) = scheme::storage(&text) else {
         // `file:/path` and `s3:/path` would otherwise pass for names.
         if scheme::broken_storage(&text) || text.contains("://") {
             let expected = "a name, or a location in s3, s3a, gs, abfs, abfss, az or file";
             return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
-        }
-        if holds(&text[colon..], b'@') {
-            return Err(authority::userinfo(raw));
         }
         return Ok(text);
     };
@@ -192,10 +186,7 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
     };
     no_password(raw, raw)?;
     query::one_value(raw).map_err(|added| Fault::new(ErrorKind::InvalidValue, added.at, ADDRESS))?;
-    let text = percent::decode(raw)?;
-    if let Decoded::Copied(text) = &text {
-        no_password(raw, text)?;
-    }
+    let text = decode_address(raw)?;
     let Some((rest, _)) = scheme::web(&text) else {
         let expected = "an address with https:// or http://";
         return Err(Fault::new(ErrorKind::UnknownScheme, raw, expected));
@@ -212,13 +203,28 @@ pub(crate) fn oauth2_server_uri<'a>(params: &Params<'a>) -> Parsed<'a, Option<De
     Ok(Some(text))
 }
 
-/// Refuses a user name and a password in `text`, an address, which is `raw` or decoded from it.
+/// Decodes a name or an address, which holds no user name and no password. Neither is told by what it holds,
+/// such as a broken encoding.
+fn decode_address(raw: &str) -> Parsed<'_, Decoded<'_>> {
+    match percent::decode(raw) {
+        Ok(Decoded::AsWritten(text)) => Ok(Decoded::AsWritten(text)),
+        Ok(text) => no_password(raw, &text).map(|()| text),
+        Err(fault) => no_password(raw, &percent::decode_broken(raw)).and(Err(fault)),
+    }
+}
+
+/// Refuses a user name and a password in `text`, which is `raw` or decoded from it: an address, or a name
+/// in which there is no `@` behind a `:`.
 fn no_password<'a>(raw: &'a str, text: &str) -> Parsed<'a, ()> {
     let Some(at) = find(text, b':') else {
         return Ok(());
     };
     match text[at..].strip_prefix("://") {
         Some(rest) => grammar::no_password(rest).map_err(|fault| fault.moved(raw)),
+        // An `@` behind the name of a parameter says nothing: the value may be any secret.
+        None if query::before_values(text).0.get(at..).is_some_and(|name| holds(name, b'@')) => {
+            Err(authority::userinfo(raw))
+        }
         None => Ok(()),
     }
 }

@@ -129,7 +129,8 @@ fn whole(text: &str, shape: Text, hidden: &mut Hidden) {
     // Parameters that somebody added with a `&` or a `;`, or wherever nothing is known.
     let added = match shape {
         Text::Unchecked => first_mark(&text[..head]),
-        _ => disguised(&text[..head]).next().map(|(at, _)| at),
+        // What is decoded once is looked at as a location is, in which they may be encoded.
+        _ => disguised(&text[..head], 2).next().map(|(at, _)| at),
     };
     if let Some(at) = added {
         // Raw ones are refused, so that the `?` too may be part of a secret among them.
@@ -299,7 +300,7 @@ fn name_char(b: u8) -> bool {
 /// Whether a name or a location holds no user name, no password and no parameters.
 fn plain_uri(value: &str) -> bool {
     let Ok(value) = percent::decode(value) else { return false };
-    if disguised(&value).next().is_some() {
+    if disguised(&value, 2).next().is_some() {
         return false;
     }
     match value.split_once("://") {

@@ -420,6 +420,15 @@ fn what_else_is_wrong_is_told_whatever_a_secret_holds() {
         "iceberg+local:///a/b;token={}",
         "iceberg+local:///a/b#token={}",
         "iceberg+rest+https://u:{}@h/a/b?warehouse=w",
+        "iceberg+rest+https://h/a/b?warehouse=u:{}@lake",
+        "iceberg+rest+https://h/a/b?warehouse=u%3A{}@lake",
+        "iceberg+rest+https://h/a/b?warehouse=s3%3A%2F%2Fu%3A{}%40lake",
+        "iceberg+rest+https://h/a/b?warehouse=w&oauth2_server_uri=u:{}@lake",
+        "iceberg+rest+https://h/a/b?warehouse=w&oauth2_server_uri=https://u:{}@lake",
+        "iceberg+rest+https://123456789012:{}@h/a/b",
+        "iceberg+glue+s3://123456789012:{}@h/a/b",
+        " iceberg+rest+https://h/a/b?token={}",
+        "\niceberg+rest+https://h/a/b?token={}",
         "iceberg+rest+https://h/a/b?warehouse=s3://u:{}@lake/w",
         "postgres://u:{}@h/db",
     ] {
@@ -439,6 +448,36 @@ fn what_else_is_wrong_is_told_whatever_a_secret_holds() {
             let stars = |render: &str| render.matches('*').count();
             let more = secret.len() - odd[0].len();
             assert_eq!(stars(render), stars(&errors[0].3) + more, "{render}");
+        }
+    }
+}
+
+#[test]
+fn a_user_name_of_twelve_digits_is_one() {
+    for scheme in [
+        "iceberg+rest+https://",
+        "iceberg+glue+s3://",
+        "iceberg+file+s3://",
+        "iceberg+file+abfss://",
+        "iceberg+file+file://",
+        "iceberg+local://",
+    ] {
+        for password in ["$x", "b/", "b", "s3tablescatalog/b", "1/2", "a?", "#"] {
+            let text = format!("{scheme}123456789012:{password}@lake/db/t");
+            let error = text.parse::<Destination>().expect_err(&text);
+            assert_eq!((error.kind(), error.offset()), (ErrorKind::Userinfo, scheme.len()), "{text}");
+            assert!(!shown(&error).contains("lake"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn parameters_in_a_path_are_hidden_however_often_they_are_encoded() {
+    for [mark, sign] in [["?", "="], ["%3F", "%3D"], ["%253F", "%253D"], ["%2526", "="], ["%253b", "%3d"]] {
+        for form in ["iceberg+glue+s3://lake/", "iceberg+file+s3://lake/", "iceberg+local:///"] {
+            let text = format!("{form}a{mark}token{sign}{NEEDLE}/db/t?mode=x");
+            let error = text.parse::<Destination>().expect_err(&text);
+            assert!(!shown(&error).contains(NEEDLE), "{text}");
         }
     }
 }
