@@ -1,4 +1,9 @@
 use core::fmt;
+use core::str::FromStr;
+
+use crate::error::ParseError;
+use crate::grammar::value;
+use crate::mask::Text;
 
 /// How a REST catalog is asked to let its clients reach the storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,6 +39,24 @@ impl AccessDelegation {
             "none" => Some(Self::None),
             _ => None,
         }
+    }
+}
+
+impl FromStr for AccessDelegation {
+    type Err = ParseError;
+
+    /// # Errors
+    /// When the text is none of those, in either order.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        value::delegation(text).map_err(|fault| ParseError::new(text, Text::Value, *fault))
+    }
+}
+
+impl TryFrom<&str> for AccessDelegation {
+    type Error = ParseError;
+
+    fn try_from(text: &str) -> Result<Self, ParseError> {
+        text.parse()
     }
 }
 

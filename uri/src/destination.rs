@@ -101,7 +101,7 @@ impl Destination {
     /// What may be shown of what a builder has put together so far.
     pub(crate) fn masked(&self) -> String {
         let text = written(|out| self.write(&mut UriWriter::redacted(out)));
-        mask::masked(text.expose(), Text::Unchecked)
+        mask::masked(text.expose(), Text::Unchecked, None)
     }
 
     /// Checks what a builder has put together by reading it as the URI it would be.

@@ -58,7 +58,8 @@ impl ParseError {
     pub(crate) fn new(text: &str, shape: Text, fault: Fault<'_>) -> Self {
         let Fault { kind, at, expected, nearest, of_secret } = fault;
         let found = nom::Offset::offset(text, at).min(text.len());
-        let mask::Excerpt { offset, line, column } = mask::excerpt(text, shape, found);
+        let mask::Excerpt { offset, line, column } =
+            mask::excerpt(text, shape, found, kind.is_of_added().then_some(found));
         Self(Box::new(Refusal { kind, offset, expected, nearest, line, column, of_secret }))
     }
 
@@ -216,6 +217,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Whether parameters begin at the fault where none may, and any of them may be a secret.
+    pub(crate) fn is_of_added(self) -> bool {
+        matches!(self, Self::MisplacedParameter | Self::UnexpectedQuery)
+    }
+
     fn is_about_a_word(self) -> bool {
         matches!(
             self,

@@ -164,7 +164,7 @@ fn controls(text: &str, shape: Text) -> Parsed<'_, Option<Box<Fault<'_>>>> {
             Part::Secret => secret = secret.or(Some(at)),
         }
     }
-    Ok(doubtful.or(secret).map(fault))
+    Ok(doubtful.map(fault).or_else(|| secret.map(|at| fault(at).of_secret())))
 }
 
 /// What follows `://`.

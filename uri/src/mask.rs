@@ -4,6 +4,8 @@ mod cells;
 mod hidden;
 
 use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 pub(crate) use cells::{unprintable, width};
 pub(crate) use hidden::{Part, Parts, param_at, value_of};
@@ -38,8 +40,9 @@ pub(crate) struct Excerpt {
     pub(crate) offset: usize,
 }
 
-/// Masks `text` and cuts out what lies around byte `offset`.
-pub(crate) fn excerpt(text: &str, shape: Text, offset: usize) -> Excerpt {
+/// Masks `text` and cuts out what lies around byte `offset`. What begins at `added` are parameters that
+/// somebody has added, whatever they look like.
+pub(crate) fn excerpt(text: &str, shape: Text, offset: usize, added: Option<usize>) -> Excerpt {
     let mut offset = offset;
     for hidden in hidden(text, shape, offset..offset + 1) {
         if hidden.contains(&offset) {
@@ -54,7 +57,10 @@ pub(crate) fn excerpt(text: &str, shape: Text, offset: usize) -> Excerpt {
     // Masked parts are cut by bytes: where their characters end says something about them.
     let mut column = None;
     let mut at = window.start;
-    let parts = hidden(text, shape, window.clone());
+    let mut parts = hidden(text, shape, window.clone());
+    if let Some(added) = added {
+        hide_from(&mut parts, added.min(offset), text.len());
+    }
     for part in parts.iter().filter(|part| part.start < window.end && part.end > window.start) {
         let shown = at..part.start.max(at);
         show(text, shown, offset, &mut column, &mut line);
@@ -74,13 +80,7 @@ pub(crate) fn excerpt(text: &str, shape: Text, offset: usize) -> Excerpt {
 }
 
 /// Adds the characters of `text` that start within `range`, and notes where `offset` comes out.
-fn show(
-    text: &str,
-    range: core::ops::Range<usize>,
-    offset: usize,
-    column: &mut Option<usize>,
-    line: &mut String,
-) {
+fn show(text: &str, range: Range<usize>, offset: usize, column: &mut Option<usize>, line: &mut String) {
     let (from, to) = (boundary(text, range.start), boundary(text, range.end));
     for (i, c) in text[from..to].char_indices() {
         if from + i >= offset && column.is_none() {
@@ -90,11 +90,16 @@ fn show(
     }
 }
 
-/// All of `text`, masked, for what has not been checked; placeholders stay.
-pub(crate) fn masked(text: &str, shape: Text) -> String {
+/// All of `text`, masked, for what has not been checked, or was found to have parameters `added` to it;
+/// placeholders stay.
+pub(crate) fn masked(text: &str, shape: Text, added: Option<usize>) -> String {
     let mut line = String::with_capacity(text.len());
     let mut at = 0;
-    for part in hidden(text, shape, 0..text.len()) {
+    let mut parts = hidden(text, shape, 0..text.len());
+    if let Some(added) = added {
+        hide_from(&mut parts, added, text.len());
+    }
+    for part in parts {
         line.push_str(&text[at..part.start]);
         at = part.end;
         match &text[part.clone()] {
@@ -104,6 +109,15 @@ pub(crate) fn masked(text: &str, shape: Text) -> String {
     }
     line.push_str(&text[at..]);
     line
+}
+
+/// Adds everything from `start` to `end` to the hidden `parts`.
+fn hide_from(parts: &mut Vec<Range<usize>>, start: usize, end: usize) {
+    parts.retain(|part| part.start < start);
+    match parts.last_mut() {
+        Some(last) if last.end >= start => last.end = end,
+        _ => parts.extend((start < end).then_some(start..end)),
+    }
 }
 
 fn boundary(text: &str, mut at: usize) -> usize {

@@ -1,16 +1,18 @@
 //! `serde`: each type as the text it displays.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::fmt;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
+use zeroize::Zeroizing;
 
+use crate::access::AccessDelegation;
 use crate::destination::{Destination, Mode};
 use crate::error::ParseError;
-use crate::partition::PartitionField;
+use crate::partition::{PartitionField, Transform};
 use crate::secret::Secret;
 use crate::table_ref::TableRef;
 
@@ -88,7 +90,7 @@ macro_rules! as_displayed {
     )*};
 }
 
-as_displayed!(Destination, TableRef, PartitionField, Mode);
+as_displayed!(Destination, TableRef, PartitionField, Transform, Mode, AccessDelegation);
 
 struct Parse<T>(PhantomData<T>);
 
@@ -103,5 +105,10 @@ impl<T: FromStr<Err = ParseError>> Visitor<'_> for Parse<T> {
     /// a message.
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         text.parse().map_err(|error: ParseError| E::custom(error.to_string()))
+    }
+
+    /// Zeroes the text, which is this value's alone.
+    fn visit_string<E: Error>(self, text: String) -> Result<T, E> {
+        self.visit_str(&Zeroizing::new(text))
     }
 }

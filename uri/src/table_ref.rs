@@ -164,11 +164,11 @@ fn stored<'a>(store: Store, input: &'a str, rest: &'a str) -> Parsed<'a, TableRe
 /// `table-path = [ "file:" [ "//" [ "localhost" ] ] ] "/" *char`
 fn local<'a>(input: &'a str, path: &'a str) -> Parsed<'a, TableRef> {
     query::no_parameters(path)?;
-    if let Some(at) = path.split('/').find(|segment| matches!(*segment, "." | "..")) {
-        return Err(Fault::new(ErrorKind::DotSegment, at, "a path without `.` and `..`"));
-    }
     if path.starts_with("//") && path.find(':').is_some_and(|at| holds(&path[at..], b'@')) {
         return Err(authority::userinfo(path));
+    }
+    if let Some(at) = path.split('/').find(|segment| matches!(*segment, "." | "..")) {
+        return Err(Fault::new(ErrorKind::DotSegment, at, "a path without `.` and `..`"));
     }
     if path == "/" {
         let end = &input[input.len()..];
@@ -390,7 +390,10 @@ impl fmt::Display for TableRef {
                 // Whoever filled in the field may have put in what parsing refuses.
                 match whole(location) {
                     Ok(Self::Root { .. } | Self::Metadata { .. }) => f.write_str(location),
-                    _ => f.write_str(&mask::masked(location, Text::Table)),
+                    Err(error) if error.kind().is_of_added() => {
+                        f.write_str(&mask::masked(location, Text::Table, Some(error.offset())))
+                    }
+                    _ => f.write_str(&mask::masked(location, Text::Table, None)),
                 }
             }
             Self::Destination(destination) => {

@@ -259,8 +259,9 @@ pub(crate) fn assignments(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// or twice.
 pub(crate) fn disguised(text: &str, times: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
-    // Where it stands, and where the name behind it begins.
+    // Where it stands, and where the name behind it begins; and the last that a name stood behind.
     let mut mark = None;
+    let mut named = None;
     crate::steps::add(text.len());
     core::iter::from_fn(move || {
         loop {
@@ -279,11 +280,19 @@ pub(crate) fn disguised(text: &str, times: usize) -> impl Iterator<Item = (usize
             };
             at = text.len() - rest.len();
             match byte {
-                b'&' | b';' | b'?' => mark = Some((start, at)),
-                b'/' => mark = None,
+                b'&' | b';' | b'?' => {
+                    if let Some((at, name)) = mark.take().filter(|(_, name)| *name < start) {
+                        named = Some((at, name..start));
+                    }
+                    mark = Some((start, at));
+                }
+                b'/' => (mark, named) = (None, None),
                 b'=' => {
-                    if let Some((mark, name)) = mark.take().filter(|(_, name)| *name < start) {
-                        return Some((mark, &text[name..start]));
+                    let last = mark.take().filter(|(_, name)| *name < start);
+                    let last = last.map(|(mark, name)| (mark, name..start));
+                    // In `;token%3F=` the name is before the second mark.
+                    if let Some((mark, name)) = last.or(named.take()) {
+                        return Some((mark, &text[name]));
                     }
                 }
                 _ => {}

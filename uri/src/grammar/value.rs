@@ -243,13 +243,16 @@ pub(crate) fn access_delegation<'a>(params: &Params<'a>) -> Parsed<'a, AccessDel
         return Ok(AccessDelegation::default());
     };
     query::one_value(raw)?;
-    let text = percent::decode(raw)?;
-    if let Some(delegation) = AccessDelegation::from_text(&text) {
-        return Ok(delegation);
-    }
-    let expected = "vended-credentials, remote-signing, both with a comma, or none";
-    let nearest = nearest(&text, ["vended-credentials", "remote-signing", "none"]);
-    Err(Fault::new(ErrorKind::InvalidValue, raw, expected).nearest(nearest))
+    delegation(&percent::decode(raw)?).map_err(|fault| fault.moved(raw))
+}
+
+/// As [`access_delegation`], of a text by itself.
+pub(crate) fn delegation(text: &str) -> Parsed<'_, AccessDelegation> {
+    AccessDelegation::from_text(text).ok_or_else(|| {
+        let expected = "vended-credentials, remote-signing, both with a comma, or none";
+        let nearest = nearest(text, ["vended-credentials", "remote-signing", "none"]);
+        Fault::new(ErrorKind::InvalidValue, text, expected).nearest(nearest)
+    })
 }
 
 /// `aws-value = 1*char`

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::grammar::query::{self, Param, assignments, disguised};
-use crate::grammar::{percent, scheme, value};
+use crate::grammar::{authority, percent, scheme, value};
 use crate::mask::Text;
 
 /// What a place in a text may be part of.
@@ -215,15 +215,12 @@ fn plain_authority(scheme: &str, authority: &str) -> Option<Port> {
         Some((container, host)) if azure && container.bytes().all(host_char) => host,
         _ => authority,
     };
-    let literal = host.starts_with('[');
-    let (host, port) = match host.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
-        _ => (host, None),
+    let literal = authority::literal(host);
+    let (host, port) = match host[literal.len()..].split_once(':') {
+        Some((_, port)) => (&host[..host.len() - port.len() - 1], Some(port)),
+        None => (host, None),
     };
-    let plain_host = match literal {
-        true => host.bytes().all(|b| b.is_ascii_hexdigit() || b"[]:.".contains(&b)),
-        false => host.bytes().all(host_char),
-    };
+    let plain_host = host[literal.len()..].bytes().all(host_char) && (literal.is_empty() || literal == host);
     let plain_port =
         |port: &str| !host.is_empty() && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
     (plain_host && port.is_none_or(plain_port)).then_some(if port.is_some() {

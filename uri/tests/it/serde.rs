@@ -1,4 +1,6 @@
-use calve_uri::{Destination, Mode, PartitionField, Secret, TableRef, WithSecrets};
+use calve_uri::{
+    AccessDelegation, Destination, Mode, PartitionField, Secret, TableRef, Transform, WithSecrets,
+};
 
 const OPEN: &str = "iceberg+glue+s3://lake/wh/db/t?region=eu-west-1&partition=day(ts)";
 const SECRET: &str = "iceberg+rest+https://h/ns/t?warehouse=wh&token=hunter2";
@@ -20,6 +22,19 @@ fn types_are_written_as_they_display_and_read_back() {
 
     let json = serde_json::to_string(&Mode::Overwrite).expect("serializes");
     assert_eq!((&*json, serde_json::from_str(&json).ok()), ("\"overwrite\"", Some(Mode::Overwrite)));
+}
+
+#[test]
+fn parts_of_a_destination_are_written_as_they_display_and_read_back() {
+    for text in ["identity", "bucket[16]", "day"] {
+        let transform: Transform = serde_json::from_value(text.into()).expect("reads");
+        assert_eq!(serde_json::to_value(transform).expect("serializes"), text);
+    }
+    for text in ["none", "vended-credentials", "remote-signing", "vended-credentials,remote-signing"] {
+        let delegation: AccessDelegation = serde_json::from_value(text.into()).expect("reads");
+        assert_eq!(serde_json::to_value(delegation).expect("serializes"), text);
+    }
+    assert!(serde_json::from_value::<Transform>("void".into()).is_err());
 }
 
 #[test]

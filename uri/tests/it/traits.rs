@@ -3,7 +3,9 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 use std::str::FromStr;
 
-use calve_uri::{Destination, ErrorKind, Mode, ParseError, PartitionField, Secret, TableRef, Transform};
+use calve_uri::{
+    AccessDelegation, Destination, ErrorKind, Mode, ParseError, PartitionField, Secret, TableRef, Transform,
+};
 
 const GLUE: &str = "iceberg+glue+s3://lake/wh/db/t?region=eu-west-1";
 const REST: &str = "iceberg+rest+https://h/ns/t?warehouse=wh&token=hunter2";
@@ -42,6 +44,7 @@ fn a_text_converts_as_it_parses() {
     same::<PartitionField>(&["a", "day(a)", "bucket(1,a)", "day(", "a,b"]);
     same::<Transform>(&["day", "bucket[16]", "bucket", "void"]);
     same::<Mode>(&["append", "overwrite", "apend"]);
+    same::<AccessDelegation>(&["none", "vended-credentials", "remote-signing,vended-credentials", "vended"]);
 }
 
 #[test]

@@ -207,6 +207,21 @@ fn nothing_is_left_of_a_secret_once_it_is_refused() {
     }
 }
 
+#[cfg(feature = "serde")]
+#[test]
+fn nothing_is_left_of_a_secret_that_was_read_from_an_owned_text() {
+    let _alone = alone();
+    for (seed, after) in [(180, ""), (181, "&bogus=1")] {
+        let marker = Marker::new(seed);
+        let text =
+            std::mem::take(&mut *marker.between("iceberg+rest+https://h/a/t?warehouse=w&token=", after));
+        let read = serde_json::from_value::<calve_uri::WithSecrets<Destination>>(text.into());
+        assert_eq!(read.is_ok(), after.is_empty());
+        drop(read);
+        assert!(!marker.is_in_memory());
+    }
+}
+
 #[test]
 fn nothing_is_left_of_a_secret_that_was_built_in() {
     let _alone = alone();
